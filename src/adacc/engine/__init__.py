@@ -1,0 +1,1 @@
+"""The loop, the weak learners and the kernels beneath them."""

@@ -1,0 +1,147 @@
+"""Features as small integers: bins or distinct values of numbers, categories, missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adacc.engine import dtypes, kernels
+from adacc.engine.table import Floats, Table
+from adacc.engine.threads import Threads
+
+UNWEIGHTED = np.empty(0)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A numeric feature: code = how many thresholds lie below the value; the last code is for missing."""
+
+    thresholds: Floats
+
+    categorical = False
+
+    @property
+    def n_codes(self) -> int:
+        return len(self.thresholds) + 2
+
+
+@dataclass(frozen=True)
+class Categories:
+    """A categorical feature: code = position among the values seen in training; the last code is for any other."""
+
+    values: tuple[Any, ...]
+
+    categorical = True
+
+    @property
+    def n_codes(self) -> int:
+        return len(self.values) + 1
+
+    def encode(self, labels: Iterable[Any]) -> NDArray[np.uint32]:
+        position = {value: code for code, value in enumerate(self.values)}
+        other = len(self.values)
+        return np.array([position.get(label, other) for label in labels], dtype=np.uint32)
+
+
+Feature = Numbers | Categories
+
+
+@dataclass(frozen=True)
+class Coder:
+    """What turns a table into codes: one feature description per column."""
+
+    features: tuple[Feature, ...]
+
+    @property
+    def categorical(self) -> NDArray[np.bool_]:
+        return np.array([feature.categorical for feature in self.features])
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where each feature's codes begin when all features' codes are laid end to end."""
+        return np.cumsum([0, *(feature.n_codes for feature in self.features)])
+
+    def columns(
+        self, table: Table, order: NDArray[np.uint32], wanted: Sequence[int]
+    ) -> Iterator[tuple[int, NDArray[np.unsignedinteger]]]:
+        """Codes of the wanted features, one at a time, the rows in the given order."""
+        numeric = [j for j in wanted if not self.features[j].categorical]
+        for j, values in table.numbers(numeric):
+            feature = self.features[j]
+            codes = np.empty(len(order), dtype=dtypes.code_dtype(feature.n_codes))
+            kernels.code_column(values, feature.thresholds, order, codes)  # type: ignore[union-attr]
+            yield j, codes
+        for j in wanted:
+            feature = self.features[j]
+            if isinstance(feature, Categories):
+                codes = feature.encode(table.labels(j)).astype(dtypes.code_dtype(feature.n_codes))
+                yield j, codes[order]
+
+    def codes(self, table: Table, order: NDArray[np.uint32], threads: Threads) -> NDArray[np.unsignedinteger]:
+        """All features' codes, a row of the result each."""
+        widest = max(feature.n_codes for feature in self.features)
+        codes = np.empty((len(self.features), len(order)), dtype=dtypes.code_dtype(widest))
+
+        def fill(first: int, last: int) -> None:
+            for j, column in self.columns(table, order, range(first, last)):
+                codes[j] = column
+
+        threads.over(len(self.features), fill)
+        return codes
+
+
+def learn(table: Table, sample_weight: Floats, max_bins: int | None, threads: Threads) -> Coder:
+    """Find the bins or values of every column.
+
+    Parameters
+    ----------
+    table : Table
+        The training rows.
+    sample_weight : ndarray of shape (n_rows,)
+        A row of weight 2 counts as two rows.
+    max_bins : int or None
+        Most bins of a numeric feature; None: one for each distinct value. A feature with no more distinct values than
+        bins is coded exactly either way.
+    """
+    features: list[Feature] = [Categories(())] * table.n_columns
+    categorical = table.categorical
+    weighted = bool((sample_weight != sample_weight[0]).any())
+
+    def describe(first: int, last: int) -> None:
+        numeric = [j for j in range(first, last) if not categorical[j]]
+        for j, values in table.numbers(numeric):
+            features[j] = Numbers(_thresholds(values, sample_weight if weighted else UNWEIGHTED, max_bins))
+        for j in range(first, last):
+            if categorical[j]:
+                features[j] = Categories(_distinct(table.labels(j)))
+
+    threads.over(table.n_columns, describe)
+    return Coder(tuple(features))
+
+
+def _thresholds(values: Floats, weights: Floats, max_bins: int | None) -> Floats:
+    if len(weights):
+        order = np.argsort(values, kind="stable")
+        values, weights = values[order], weights[order]
+    else:
+        values = np.sort(values)
+    n_present = int(np.searchsorted(values, np.nan))  # NaN sorts last
+    most = max_bins or n_present
+    cuts = np.empty(min(most, n_present) + 1)
+    n_cuts = kernels.cut_points(values[:n_present], weights[:n_present], most, cuts)
+    return cuts[:n_cuts].copy()
+
+
+def _distinct(labels: NDArray[np.object_]) -> tuple[Any, ...]:
+    """The values that occur, in an order that does not depend on the rows'; missing last."""
+    seen = set(labels.tolist())
+    missing = (None,) if None in seen else ()
+    seen.discard(None)
+    try:
+        return (*sorted(seen), *missing)
+    except TypeError:  # values of several types
+        return (*sorted(seen, key=lambda value: (type(value).__name__, str(value))), *missing)

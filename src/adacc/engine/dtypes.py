@@ -1,0 +1,28 @@
+"""Every dtype of the engine."""
+
+from __future__ import annotations
+
+import numpy as np
+
+WEIGHT = np.dtype(np.float64)
+ROW = np.dtype(np.uint32)  # unsigned, so that the kernels' indexing needs no test for negative numbers
+CLASS = np.dtype(np.uint8)
+CODES = (np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.uint32))
+
+MAX_CLASSES = 256
+MAX_ROWS = 2**32 - 1
+
+STUMP = np.dtype(
+    [
+        ("feature", np.int32),  # -1: no split, every row takes the left branch
+        ("cut", np.uint32),  # left if code <= cut; for a categorical feature, left if code == cut
+        ("left", CLASS),
+        ("right", CLASS),
+        ("missing", CLASS),
+    ]
+)
+
+
+def code_dtype(n_codes: int) -> np.dtype[np.unsignedinteger]:
+    """The smallest dtype that holds the codes 0 ... n_codes-1."""
+    return next(dtype for dtype in CODES if n_codes <= np.iinfo(dtype).max + 1)

@@ -1,0 +1,48 @@
+"""`kernel`: the one way a function is compiled here."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+from numba.core import config as _config
+
+config: Any = _config
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def kernel(function: F | None = None, **options: Any) -> Any:
+    """Compile at the first call, without the interpreter lock, and keep the machine code on disk.
+
+    Numba refuses to cache where neither the package's folder nor the user's cache folder can be written (containers
+    with a read-only image); then a private folder among the temporary files serves, or none at all.
+    """
+    if function is None:
+        return lambda function: kernel(function, **options)
+    try:
+        return numba.njit(cache=True, nogil=True, **options)(function)
+    except RuntimeError:
+        pass
+    before = config.CACHE_DIR
+    try:
+        config.CACHE_DIR = str(_private_folder())
+        return numba.njit(cache=True, nogil=True, **options)(function)
+    except (RuntimeError, OSError):
+        return numba.njit(nogil=True, **options)(function)
+    finally:
+        config.CACHE_DIR = before
+
+
+def _private_folder() -> Path:
+    """A folder that nobody else can write to: what lies in it will be run."""
+    owner = os.getuid() if hasattr(os, "getuid") else 0
+    folder = Path(tempfile.gettempdir()) / f"adacc-kernels-{owner}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    status = folder.lstat()
+    if hasattr(os, "getuid") and (status.st_uid != owner or status.st_mode & 0o077):
+        raise PermissionError(f"{folder} belongs to somebody else or is open to others")
+    return folder

@@ -1,0 +1,307 @@
+"""Weak learners: the native stump, and any scikit-learn classifier.
+
+A learner is asked each round for a weak model and for what it predicts, which it gives as a cell per row and the
+class of each cell: for a stump the cells are a feature's codes, for a foreign classifier its predictions themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from adacc.engine import dtypes, kernels
+from adacc.engine.binning import Categories, Coder
+from adacc.engine.rows import Rows, Weights
+from adacc.engine.samplers import Sample
+from adacc.engine.table import Table
+from adacc.engine.threads import Threads
+from adacc.rules.base import Array
+
+Cells = tuple[NDArray[Any], NDArray[np.uint8]]
+
+TIE = 1e-12
+"""Splits whose gains (of a total weight of 1) are closer than this are equal, and so are the weights of a leaf."""
+
+CRITERIA = {"gini": kernels.GINI, "entropy": kernels.ENTROPY, "error": kernels.ERROR}
+
+
+class Models(Protocol):
+    """The weak models of all rounds."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, rounds: slice) -> Models: ...
+
+    def __add__(self, later: Any) -> Models: ...
+
+    def cells(self, table: Table, order: NDArray[np.uint32]) -> Iterator[Cells]:
+        """Prediction of every row, round by round."""
+
+    def scores(self, table: Table, contributions: Array) -> Array:
+        """Contributions (round, predicted class, output) of all rounds, summed for every row."""
+
+    def importances(self, n_features: int) -> Array:
+        """How much each round (row) relies on each feature."""
+
+    def describe(self, classes: NDArray[Any]) -> list[Any]:
+        """The models as a user sees them."""
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether some columns are read as categories."""
+
+
+class Learner(Protocol):
+    """What the loop asks of a weak learner."""
+
+    def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, Cells]:
+        """A weak model for these weights, and its prediction of every training row."""
+
+    def prepare(self, table: Table, order: NDArray[np.uint32]) -> Any:
+        """Other rows, in the form in which `see` and a sampler's extra rows want them."""
+
+    def see(self, model: Any, prepared: Any) -> Cells:
+        """The prediction that the model fitted last makes of prepared rows."""
+
+    def models(self, fitted: list[Any]) -> Models:
+        """The weak models of all rounds, as one object that predicts."""
+
+
+class Stump(NamedTuple):
+    """One split: ``x <= threshold`` or ``x == category`` takes the left branch; NaN among numbers its own."""
+
+    feature: int | None
+    threshold: float | None
+    category: Any
+    left: Any
+    right: Any
+    missing: Any
+
+
+@dataclass(frozen=True)
+class Stumps:
+    """Fitted stumps as a record array, with the coder that reads their cuts."""
+
+    records: NDArray[np.void]
+    coder: Coder
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __getitem__(self, rounds: slice) -> Stumps:
+        return Stumps(self.records[rounds], self.coder)
+
+    def __add__(self, later: Stumps) -> Stumps:
+        return Stumps(np.concatenate([self.records, later.records]), self.coder)
+
+    @property
+    def used(self) -> NDArray[np.int32]:
+        """Features that some stump splits on."""
+        features = np.unique(self.records["feature"])
+        return features[features >= 0]
+
+    def lookup(self, t: int) -> NDArray[np.uint8]:
+        """Class that stump t predicts for each code of its feature."""
+        stump = self.records[t]
+        feature = self.coder.features[max(stump["feature"], 0)]
+        codes = np.arange(feature.n_codes)
+        if stump["feature"] < 0:
+            return np.full(len(codes), stump["left"])
+        if feature.categorical:
+            return np.where(codes == stump["cut"], stump["left"], stump["right"])
+        lookup = np.where(codes <= stump["cut"], stump["left"], stump["right"])
+        lookup[-1] = stump["missing"]
+        return lookup
+
+    def cells(self, table: Table, order: NDArray[np.uint32]) -> Iterator[Cells]:
+        columns = dict(self.coder.columns(table, order, self.used.tolist()))
+        nothing = np.zeros(len(order), dtype=np.uint8)
+        for t, feature in enumerate(self.records["feature"].tolist()):
+            yield columns.get(feature, nothing), self.lookup(t)
+
+    def scores(self, table: Table, contributions: Array) -> Array:
+        # A sum of stumps is a sum over features: one table of each feature's codes holds all its rounds.
+        n_outputs = contributions.shape[2]
+        scores = np.zeros((table.n_rows, n_outputs))
+        tables = {
+            feature: np.zeros((self.coder.features[feature].n_codes, n_outputs)) for feature in self.used.tolist()
+        }
+        for t, feature in enumerate(self.records["feature"].tolist()):
+            if feature < 0:
+                scores += contributions[t, self.records["left"][t]]
+            else:
+                tables[feature] += contributions[t][self.lookup(t)]
+        order = np.arange(table.n_rows, dtype=dtypes.ROW)
+        for feature, codes in self.coder.columns(table, order, list(tables)):
+            kernels.add_table(codes, tables[feature], scores)
+        return scores
+
+    def importances(self, n_features: int) -> Array:
+        return (self.records["feature"][:, None] == np.arange(n_features)).astype(float)
+
+    def describe(self, classes: NDArray[Any]) -> list[Stump]:
+        return [self._describe(record, classes.tolist()) for record in self.records]
+
+    def _describe(self, record: Any, classes: list[Any]) -> Stump:
+        branches = [classes[record[branch]] for branch in ("left", "right", "missing")]
+        if record["feature"] < 0:
+            return Stump(None, None, None, *branches)
+        feature, cut = self.coder.features[record["feature"]], int(record["cut"])
+        if isinstance(feature, Categories):
+            return Stump(int(record["feature"]), None, feature.values[cut], *branches)
+        threshold = float(feature.thresholds[cut]) if cut < len(feature.thresholds) else np.inf
+        return Stump(int(record["feature"]), threshold, None, *branches)
+
+    @property
+    def has_labels(self) -> bool:
+        return bool(self.coder.categorical.any())
+
+
+class StumpLearner:
+    """Depth-1 trees on codes, from weighted class histograms that follow the weights from round to round."""
+
+    def __init__(
+        self, coder: Coder, table: Table, rows: Rows, criterion: str, tie_class: int, threads: Threads
+    ) -> None:
+        self.coder, self.rows, self.threads = coder, rows, threads
+        self.codes = coder.codes(table, rows.order, threads)
+        self.offsets, self.categorical = coder.offsets, coder.categorical
+        self.criterion, self.tie_class = CRITERIA[criterion], tie_class
+        n_features = len(coder.features)
+        self.histogram = np.zeros((rows.n_classes, int(self.offsets[-1])))
+        self.gains, self.cuts = np.zeros(n_features), np.zeros(n_features, dtype=np.int64)
+        self.lookup = np.zeros(int(np.diff(self.offsets).max()), dtype=dtypes.CLASS)
+
+    def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, Cells]:
+        if sample is None:
+            scale, total = weights.scale, weights.class_weight
+            self.histogram[weights.stale] = 0.0
+            changes = [(self.codes, weights.changed_rows, weights.changed_by, weights.changed)]
+        else:
+            scale, total = np.ones(self.rows.n_classes), sample.class_weight
+            self.histogram[:] = 0.0
+            changes = [(self.codes, sample.rows, sample.weight, sample.starts)]
+            if sample.extra is not None:
+                extra = sample.extra
+                changes.append((extra.prepared, extra.rows, extra.weight, extra.starts))
+        whole = total.sum()
+        return self._split(changes, scale / whole, total / whole)
+
+    def _split(self, changes: list[Any], scale: Array, total: Array) -> tuple[Any, Cells]:
+        """Bring the histograms up to date and find the best split in them, a range of features per thread."""
+
+        def work(first: int, last: int) -> None:
+            for codes, rows, by, starts in changes:
+                kernels.add_rows(codes, self.offsets, rows, by, starts, first, last, self.histogram)
+            kernels.best_splits(
+                self.histogram, scale, total, self.offsets, self.categorical,
+                self.criterion, first, last, TIE, self.gains, self.cuts,
+            )  # fmt: skip
+
+        self.threads.over(len(self.gains), work)
+        stump = kernels.choose_split(
+            self.gains, self.cuts, self.histogram, scale, self.offsets, self.categorical,
+            self.tie_class, TIE, self.lookup,
+        )  # fmt: skip
+        return stump, (self.codes[max(stump[0], 0)], self.lookup)
+
+    def prepare(self, table: Table, order: NDArray[np.uint32]) -> NDArray[np.unsignedinteger]:
+        return self.coder.codes(table, order, self.threads).astype(self.codes.dtype, copy=False)
+
+    def see(self, model: Any, prepared: Any) -> Cells:
+        return prepared[max(model[0], 0)], self.lookup
+
+    def models(self, fitted: list[Any]) -> Stumps:
+        return Stumps(np.array(fitted, dtype=dtypes.STUMP), self.coder)
+
+
+IDENTITY = np.arange(dtypes.MAX_CLASSES, dtype=dtypes.CLASS)
+
+
+@dataclass(frozen=True)
+class Classifiers:
+    """Fitted scikit-learn classifiers, one a round; they speak of classes by number."""
+
+    fitted: list[Any]
+
+    def __len__(self) -> int:
+        return len(self.fitted)
+
+    def __getitem__(self, rounds: slice) -> Classifiers:
+        return Classifiers(self.fitted[rounds])
+
+    def __add__(self, later: Classifiers) -> Classifiers:
+        return Classifiers(self.fitted + later.fitted)
+
+    def cells(self, table: Table, order: NDArray[np.uint32]) -> Iterator[Cells]:
+        for model in self.fitted:
+            yield model.predict(table.native)[order].astype(dtypes.CLASS), IDENTITY
+
+    def scores(self, table: Table, contributions: Array) -> Array:
+        scores = np.zeros((table.n_rows, contributions.shape[2]))
+        order = np.arange(table.n_rows, dtype=dtypes.ROW)
+        for (predicted, _), contribution in zip(self.cells(table, order), contributions, strict=True):
+            scores += contribution[predicted]
+        return scores
+
+    def importances(self, n_features: int) -> Array:
+        return np.array([model.feature_importances_ for model in self.fitted])
+
+    def describe(self, classes: NDArray[Any]) -> list[Any]:
+        return self.fitted
+
+    @property
+    def has_labels(self) -> bool:
+        return False
+
+
+class ClassifierLearner:
+    """Any scikit-learn classifier whose ``fit`` takes sample_weight."""
+
+    def __init__(self, estimator: Any, table: Table, rows: Rows, seed: int) -> None:
+        self.estimator, self.table, self.rows, self.seed = estimator, table, rows, seed
+        self.y = np.empty(len(rows.order), dtype=np.intp)
+        self.y[rows.order] = rows.true
+
+    def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, Cells]:
+        model = clone(self.estimator)
+        seeds = {name: self._seed(t) for name in model.get_params() if name.split("__")[-1] == "random_state"}
+        model.set_params(**seeds)
+        # Weights that average 1, not 1/n: what a learner's own regularisation was made for.
+        n_rows = len(self.y)
+        if sample is None:
+            weight = np.empty(n_rows)
+            weight[self.rows.order] = weights.values * n_rows
+            model.fit(self.table.native, self.y, sample_weight=weight)
+        else:
+            X, y, weight = self._sampled(sample)
+            model.fit(X, y, sample_weight=weight * n_rows)
+        return model, self.see(model, self.prepare(self.table, self.rows.order))
+
+    def _seed(self, t: int) -> int:
+        return int(np.random.default_rng([self.seed, t]).integers(2**31))
+
+    def _sampled(self, sample: Sample) -> tuple[Any, NDArray[np.intp], Array]:
+        chosen = self.rows.order[sample.rows]
+        table, y, weight = self.table.take(chosen), self.y[chosen], sample.weight
+        if sample.extra is not None:
+            extra = sample.extra
+            table = table.append(extra.prepared[0].take(extra.rows))
+            y = np.concatenate([y, np.repeat(np.arange(self.rows.n_classes), np.diff(extra.starts))])
+            weight = np.concatenate([weight, extra.weight])
+        return table.native, y, weight
+
+    def prepare(self, table: Table, order: NDArray[np.uint32]) -> tuple[Table, NDArray[np.uint32]]:
+        return table, order
+
+    def see(self, model: Any, prepared: Any) -> Cells:
+        table, order = prepared
+        return model.predict(table.native)[order].astype(dtypes.CLASS), IDENTITY
+
+    def models(self, fitted: list[Any]) -> Classifiers:
+        return Classifiers(fitted)

@@ -1,0 +1,213 @@
+"""The boosting loop. There is one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from adacc.engine import dtypes, kernels
+from adacc.engine.ensemble import Ensemble, contributions
+from adacc.engine.learners import Cells, Learner, Models
+from adacc.engine.rows import Rows, Weights
+from adacc.engine.samplers import Sampler
+from adacc.engine.table import Table
+from adacc.rules.base import ROUNDING, Array, Rule, right_and_wrong
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is boosted, and how.
+
+    Attributes
+    ----------
+    rule : Rule
+        The method.
+    costs : ndarray of shape (n_classes,)
+        Cost of an error of each class, the largest being 1.
+    decision : ndarray of shape (n_classes,)
+        What the votes for each class are multiplied by.
+    learning_rate : float
+        What each vote is multiplied by.
+    tie_class : int
+        The class of a score of zero, where there are two classes.
+    """
+
+    rule: Rule
+    costs: Array
+    decision: Array
+    learning_rate: float
+    tie_class: int
+
+
+class Audience:
+    """Rows that hear the votes of each round: keeps their scores, and which classes are decided rightly."""
+
+    def __init__(self, rows: Rows, plan: Plan) -> None:
+        n_rows, n_classes = len(rows.order), rows.n_classes
+        self.rows, self.plan = rows, plan
+        self.predicted = np.empty(n_rows, dtype=dtypes.CLASS)
+        self.scores = np.zeros(n_rows) if n_classes == 2 else np.zeros((n_rows, n_classes))
+        self._right = np.zeros(n_classes)
+
+    def hear(self, cells: Cells, raw: Array, scale: Array) -> Array:
+        """Note what each row is predicted as; ``W``, the weight of each (true, predicted) pair."""
+        W = np.empty((self.rows.n_classes, self.rows.n_classes))
+        kernels.predict_rows(*cells, raw, scale, self.rows.starts, self.predicted, W)
+        return W
+
+    def add(self, votes: Array) -> Array:
+        """Add the votes, one per predicted class, to the scores; recall of each class thereafter."""
+        rows, plan = self.rows, self.plan
+        if rows.n_classes == 2:
+            boundary = ROUNDING if plan.tie_class == 0 else -ROUNDING
+            signed = contributions(votes, plan.decision)[:, 0]
+            kernels.add_votes(self.predicted, signed, rows.weight, rows.starts, boundary, self.scores, self._right)
+        else:
+            weighted = votes * plan.decision
+            kernels.add_votes_each(
+                self.predicted, weighted, rows.weight, rows.starts, ROUNDING, self.scores, self._right
+            )
+        return self._right / rows.class_weight
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round as it is recorded: `RECORDED`, and what it takes to repeat it."""
+
+    alpha: Any
+    weighted_error: float
+    normaliser: float
+    class_cost: Array
+    class_weight: Array
+    class_recall: Array
+    votes: Array
+    factors: Array
+    last: bool
+
+
+RECORDED = ("alpha", "weighted_error", "normaliser", "class_cost", "class_weight", "class_recall")
+
+
+class Boosting:
+    """A run of the loop: what stands between two rounds.
+
+    Attributes
+    ----------
+    weights : Weights
+        The distribution D.
+    audience : Audience
+        The training rows' scores.
+    rounds : list of Round
+        The rounds so far.
+    failed_at_once : bool
+        Whether already the first learner was no better than chance; it is kept with vote 1.
+    """
+
+    def __init__(self, plan: Plan, rows: Rows, learner: Learner, sampler: Sampler | None = None) -> None:
+        self.plan, self.rows, self.learner, self.sampler = plan, rows, learner, sampler
+        self.weights = Weights(rows, plan.rule.initial(plan.costs))
+        self.audience = Audience(rows, plan)
+        self.rounds: list[Round] = []
+        self.failed_at_once = False
+        self._fitted: list[Any] = []
+        self._resumed: Models | None = None
+        n = max(rows.class_weight.sum(), len(rows.order))
+        self._largest_vote = 0.5 * np.log(n * (rows.n_classes - 1))
+
+    def resume(self, ensemble: Ensemble, table: Table) -> None:
+        """Bring weights and scores to where an ensemble left them."""
+        self._resumed = ensemble.models
+        for t, cells in enumerate(ensemble.models.cells(table, self.rows.order)):
+            W = self._hear(cells)
+            votes, factors = ensemble.votes[t], ensemble.factors[t]
+            self.audience.add(votes)
+            self.weights.update(factors, self.audience.predicted, W)
+            record = {name: ensemble.history[name][t] for name in RECORDED}
+            last = ensemble.finished and t == len(ensemble) - 1
+            self.rounds.append(Round(**record, votes=votes, factors=factors, last=last))
+
+    def run(self, n_rounds: int, after_round: Callable[[Boosting, Any], bool] = lambda *_: False) -> None:
+        """Boost until there are so many rounds, or until boosting or `after_round` says that it is over."""
+        while len(self.rounds) < n_rounds and not (self.rounds and self.rounds[-1].last):
+            model = self._run_round()
+            if model is None or after_round(self, model):
+                break
+
+    def _run_round(self) -> Any:
+        """One round; None if it was discarded, its learner being no better than chance."""
+        t = len(self.rounds)
+        sample = None if self.sampler is None else self.sampler.draw(self.weights, t)
+        model, cells = self.learner.fit(self.weights, sample, t)
+        W = self._hear(cells)
+        alpha, costs, recall = self._vote(W)
+        if alpha is None:
+            if t > 0:
+                return None
+            self.failed_at_once, alpha = True, 1.0
+        F = self.plan.rule.factors(alpha, costs)
+        right, wrong = right_and_wrong(W)
+        error, Z = wrong / (right + wrong), float((F * W).sum())
+        record = Round(
+            alpha, error, Z, costs, W.sum(axis=1), recall,
+            votes=np.zeros(len(W)) + alpha,
+            factors=F / Z,
+            last=self.failed_at_once or error <= ROUNDING,
+        )  # fmt: skip
+        self.rounds.append(record)
+        self._fitted.append(model)
+        self.weights.update(record.factors, self.audience.predicted, W)
+        return model
+
+    def _hear(self, cells: Cells) -> Array:
+        return self.audience.hear(cells, self.weights.raw, self.weights.scale)
+
+    def _vote(self, W: Array) -> tuple[Any, Array, Array]:
+        """Vote, costs of the round, and recall of the ensemble with that vote; a vote of None counts 1 in it.
+
+        Where the costs follow the error rates these come from a provisional vote, and the vote is then made again.
+        """
+        rule, costs = self.plan.rule, self.plan.costs
+        alpha = self._strength(rule.vote(W, costs))
+        provisional = 1.0 if alpha is None else alpha
+        recall = self.audience.add(np.zeros(len(W)) + provisional)
+        if rule.costs_follow is not None:
+            rates = 1.0 - recall if rule.costs_follow == "ensemble" else self._learner_error_rates()
+            costs = rule.round_costs(rates)
+            alpha = None if alpha is None else self._strength(rule.vote(W, costs))
+            change = (1.0 if alpha is None else alpha) - provisional
+            if change != 0.0:
+                recall = self.audience.add(np.zeros(len(W)) + change)
+        return alpha, costs, recall
+
+    def _strength(self, alpha: Any) -> Any:
+        """A vote as it counts: a learner without errors must not outvote all others for ever."""
+        if alpha is None:
+            return None
+        if np.isinf(alpha).any():
+            alpha = np.minimum(alpha, self._largest_vote)
+        return alpha * self.plan.learning_rate
+
+    def _learner_error_rates(self) -> Array:
+        rows, predicted = self.rows, self.audience.predicted
+        wrong = rows.weight * (predicted != rows.true)
+        return np.add.reduceat(wrong, rows.starts[:-1]) / rows.class_weight
+
+    def ensemble(self) -> Ensemble:
+        """The model made of the rounds so far."""
+        models = self.learner.models(self._fitted)
+        if self._resumed is not None:
+            models = self._resumed + models
+        history = {name: np.array([getattr(r, name) for r in self.rounds]) for name in RECORDED}
+        history["bound"] = np.cumprod(history["normaliser"])
+        return Ensemble(
+            models=models,
+            votes=np.array([r.votes for r in self.rounds]),
+            decision=self.plan.decision,
+            tie_class=self.plan.tie_class,
+            factors=np.array([r.factors for r in self.rounds]),
+            history=history,
+            finished=self.rounds[-1].last,
+        )

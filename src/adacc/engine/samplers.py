@@ -1,0 +1,158 @@
+"""Which rows the weak learner sees: all of them (no sampler), a fresh under-sample, or fresh SMOTE rows besides.
+
+Votes and weights always follow the real rows; a sampler changes only what the learner is fitted on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adacc.engine import dtypes
+from adacc.engine.rows import Rows, Weights
+from adacc.engine.table import ArrayTable, Table
+from adacc.rules.base import Array
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows for the learner, grouped by class, with their weights; further ones that are not among the real rows."""
+
+    rows: NDArray[np.uint32]
+    weight: Array
+    starts: NDArray[np.int64]
+    extra: Extra | None = None
+
+    @property
+    def class_weight(self) -> Array:
+        own = _class_sums(self.weight, self.starts)
+        return own if self.extra is None else own + _class_sums(self.extra.weight, self.extra.starts)
+
+
+@dataclass(frozen=True)
+class Extra:
+    """Synthetic rows: their numbers in the table that the learner has prepared."""
+
+    prepared: Any
+    rows: NDArray[np.uint32]
+    weight: Array
+    starts: NDArray[np.int64]
+
+
+class Sampler(Protocol):
+    """Draws what the learner sees."""
+
+    def draw(self, weights: Weights, t: int) -> Sample:
+        """The sample of round t; the same for the same seed and round."""
+
+
+class UnderSampler:
+    """All rows of the rarest class and a fresh draw of every other [RUSBoost, Seiffert et al. 2010].
+
+    `ratio` is the number of rarest rows over the number kept of another class.
+    """
+
+    def __init__(self, rows: Rows, seed: int, ratio: float) -> None:
+        counts = np.diff(rows.starts)
+        self.rows, self.seed = rows, seed
+        self.keep = np.minimum(counts, np.maximum(1, np.round(counts.min() / ratio).astype(int)))
+
+    def draw(self, weights: Weights, t: int) -> Sample:
+        rng = np.random.default_rng([self.seed, t])
+        starts = self.rows.starts
+        kept = [
+            np.sort(rng.choice(np.arange(starts[k], starts[k + 1], dtype=dtypes.ROW), keep, replace=False))
+            for k, keep in enumerate(self.keep)
+        ]
+        rows = np.concatenate(kept)
+        return Sample(rows, weights.values[rows], np.cumsum([0, *self.keep]))
+
+
+class Smote:
+    """All rows and `n_synthetic` fresh SMOTE rows of each rarer class [SMOTEBoost, Chawla et al. 2003].
+
+    imbalanced-learn makes the rows of all rounds in one go, so that neighbours are searched once; each round is dealt
+    its own.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        rows: Rows,
+        prepare: Callable[[Table, NDArray[np.uint32]], Any],
+        rounds: range,
+        seed: int,
+        n_synthetic: int,
+        k_neighbors: int,
+    ) -> None:
+        counts = np.diff(rows.starts)
+        self.rows, self.first, self.n_synthetic = rows, rounds.start, n_synthetic
+        self.rarer = np.flatnonzero(counts < counts.max())
+        self.n_rounds = len(rounds)
+        made = []
+        for k in self.rarer:
+            members = table.take(rows.order[rows.starts[k] : rows.starts[k + 1]])
+            state = int(np.random.default_rng([seed, rounds.start, int(k)]).integers(2**31))
+            made.append(synthesise(members, len(rounds) * n_synthetic, k_neighbors, state))
+        self.prepared = None
+        if made:
+            rows_made = ArrayTable(np.concatenate(made))
+            self.prepared = prepare(rows_made, np.arange(rows_made.n_rows, dtype=dtypes.ROW))
+
+    def draw(self, weights: Weights, t: int) -> Sample:
+        everyone = np.arange(len(self.rows.order), dtype=dtypes.ROW)
+        if self.prepared is None:
+            return Sample(everyone, weights.values, self.rows.starts)
+        begin = (t - self.first) * self.n_synthetic
+        dealt = [
+            np.arange(begin, begin + self.n_synthetic, dtype=dtypes.ROW) + at * self.n_rounds * self.n_synthetic
+            for at in range(len(self.rarer))
+        ]
+        counts = np.zeros(self.rows.n_classes, dtype=np.int64)
+        counts[self.rarer] = self.n_synthetic
+        weight = np.full(counts.sum(), 1.0 / len(everyone))
+        extra = Extra(self.prepared, np.concatenate(dealt), weight, np.cumsum([0, *counts]))
+        return Sample(everyone, weights.values, self.rows.starts, extra)
+
+
+def synthesise(members: Table, n_new: int, k_neighbors: int, seed: int) -> NDArray[Any]:
+    """`n_new` rows between the rows of one class and their neighbours in it; copies where there is but one row."""
+    try:
+        from imblearn.over_sampling import SMOTE, SMOTEN, SMOTENC
+    except ImportError:
+        raise ImportError("smoteboost needs imbalanced-learn: pip install 'adacc[resampling]'") from None
+    nominal = np.flatnonzero(members.categorical)
+    X = np.empty((members.n_rows, members.n_columns), dtype=object if len(nominal) else float)
+    for j, values in members.numbers(np.flatnonzero(~members.categorical).tolist()):
+        if np.isnan(values).any():
+            raise ValueError(f"smoteboost cannot make rows from missing values, and {members.name(j)} has some")
+        X[:, j] = values
+    for j in nominal.tolist():
+        X[:, j] = [_PLACEHOLDER if label is None else label for label in members.labels(j)]
+    n, k = len(X), min(k_neighbors, len(X) - 1)
+    if k < 1:
+        return np.repeat(X, n_new, axis=0)
+    common: dict[str, Any] = {"sampling_strategy": {1: n + n_new}, "k_neighbors": k, "random_state": seed}
+    if not len(nominal):
+        smote = SMOTE(**common)
+    elif len(nominal) == X.shape[1]:
+        smote = SMOTEN(**common)
+    else:
+        smote = SMOTENC(categorical_features=nominal.tolist(), **common)
+    # imbalanced-learn asks for a second class; one row of it takes no part in the making.
+    resampled, _ = smote.fit_resample(np.concatenate([X, X[:1]]), np.array([1] * n + [0]))
+    new = resampled[n + 1 :]
+    if len(nominal):
+        new[new == _PLACEHOLDER] = None
+    return new
+
+
+_PLACEHOLDER = "\0missing"
+
+
+def _class_sums(weight: Array, starts: NDArray[np.int64]) -> Array:
+    return np.array([block.sum() for block in np.split(weight, starts[1:-1])])

@@ -1,0 +1,381 @@
+"""The scikit-learn face: validation, labels, scores, probabilities."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar, dataclass_transform
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.special import expit, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags, assert_all_finite, check_consistent_length, column_or_1d, get_tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from adacc.engine import dtypes
+from adacc.engine.ensemble import Ensemble
+from adacc.engine.loop import Boosting
+from adacc.engine.table import ArrayTable, Table, is_frame, read
+from adacc.estimators.calibration import Calibrator, decide
+from adacc.estimators.compat import CallbackRounds, CallbackSupportMixin, with_callbacks
+from adacc.estimators.settings import Settings, read_settings
+from adacc.estimators.training import Problem, held_out_scores, make_plan, train
+from adacc.rules.base import Array
+
+C = TypeVar("C", bound=type)
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False)
+def parameters(cls: C) -> C:
+    """Make the annotated names of a class its constructor parameters, stored as given: scikit-learn's contract.
+
+    The shared parameters' description, written once in `BaseBoosting`, replaces ``{shared}`` in the docstring.
+    """
+    cls.__doc__ = (cls.__doc__ or "").replace("    {shared}", SHARED)
+    return dataclass(eq=False, repr=False, kw_only=True)(cls)  # type: ignore[return-value]
+
+
+SHARED = """    estimator : classifier, default=None
+        The weak learner: None for the native decision stump, or any scikit-learn classifier that takes sample_weight.
+        `criterion` and `max_bins` concern the native stump.
+    n_estimators : int, default=100
+        Most rounds of boosting.
+    learning_rate : float, default=1.0
+        What each vote is multiplied by.
+    criterion : {"gini", "entropy", "error"}, default="gini"
+        What a stump's split minimises.
+    max_bins : int or None, default=255
+        Most bins of a numeric feature; a feature with no more distinct values is split exactly. None: always exactly.
+    dialect : {"paper", "authors"}, default="paper"
+        The formulas as printed, or as in the code behind the published tables, where these differ.
+    pos_label : label, default=None
+        The positive of two classes: None for the rarer one. Only ties depend on it, which go to the other class.
+    n_iter_no_change : int, default=None
+        Early stopping: end when the balanced accuracy on held-out rows has not risen for so many rounds, and keep the
+        rounds up to the best. None: no early stopping.
+    validation_fraction : float, default=0.1
+        Part of the rows held out for early stopping, where `fit` is given no ``X_val``.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the rounds of the last `fit` on the same data.
+    n_jobs : int, default=None
+        Threads over features. The result does not depend on it.
+    verbose : int, default=0
+        Report progress on standard error every so many rounds.
+    random_state : int, RandomState instance or None, default=None
+        Seed of what is random: sampling methods, random weak learners, the held-out rows."""
+
+
+@parameters
+class BaseBoosting(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+    """What all boosting classifiers share; a subclass names its method and adds the method's own options."""
+
+    estimator: Any = None
+    n_estimators: int = 100
+    learning_rate: float = 1.0
+    criterion: str = "gini"
+    max_bins: int | None = 255
+    dialect: str = "paper"
+    pos_label: Any = None
+    n_iter_no_change: int | None = None
+    validation_fraction: float = 0.1
+    warm_start: bool = False
+    n_jobs: int | None = None
+    verbose: int = 0
+    random_state: Any = None
+
+    _method: ClassVar[str]
+
+    @with_callbacks
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        X_val: Any = None,
+        y_val: ArrayLike | None = None,
+        sample_weight_val: ArrayLike | None = None,
+    ) -> Any:
+        """Boost on the rows of X.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            NaN is a branch of its own; boolean, string and category columns of a frame are used as categories.
+        y : array of shape (n_samples,)
+            Labels of at least two classes.
+        sample_weight : array of shape (n_samples,), default=None
+            A row of weight 2 counts as two rows, one of weight 0 as none.
+        X_val, y_val, sample_weight_val : default=None
+            Rows for early stopping instead of a part of X.
+
+        Returns
+        -------
+        self
+        """
+        with self._all_or_nothing():
+            settings = read_settings({"method": getattr(self, "_method", None), **self.get_params(deep=False)})
+            start = self._ensemble if self.warm_start and hasattr(self, "_ensemble") else None
+            problem = self._read_training(X, y, sample_weight, reset=start is None)
+            if start is not None:
+                self._check_warm_start(start, settings, problem)
+            problem, held_out = self._hold_out(settings, problem, X_val, y_val, sample_weight_val)
+            tell = CallbackRounds(self, X, y, settings.n_rounds)
+
+            def after_round(boosting: Boosting, model: Any) -> bool:
+                self._report(boosting, settings.n_rounds)
+                is_last = boosting.rounds[-1].last or len(boosting.rounds) == settings.n_rounds
+                return tell.end_round(lambda: _fitted(boosting.ensemble(), problem), is_last)
+
+            ensemble, failed = train(settings, problem, held_out, start, after_round)
+            if failed:
+                warnings.warn(
+                    "already the first weak learner is no better than chance; it is kept alone, with vote 1",
+                    ConvergenceWarning,
+                    stacklevel=2,
+                )
+            self.__dict__.update(_fitted(ensemble, problem, settings))
+            tell.end()
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """Score of each row; its sign (two classes) or argmax is the prediction.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), or (n_samples, n_classes) for more than two classes
+            The votes for the second class of ``classes_`` less those for the first, or the votes for each class;
+            after calibration, log-probabilities shifted by the costs.
+        """
+        table = self._read_known(X)
+        return self._decide(self._ensemble.scores(table))
+
+    def staged_decision_function(self, X: Any) -> Iterator[Array]:
+        """`decision_function` after each round."""
+        table = self._read_known(X)
+        for scores in self._ensemble.staged_scores(table):
+            yield self._decide(scores)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row."""
+        scores = self.decision_function(X)
+        return self.classes_[self._ensemble.classes(scores)]
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+        """`predict` after each round."""
+        for scores in self.staged_decision_function(X):
+            yield self.classes_[self._ensemble.classes(scores)]
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probability of each class, in the order of ``classes_``.
+
+        Without calibration it is 1/(1+exp(-2·score)), the softmax of twice the scores for more classes: a ranking,
+        consistent with `predict`, rather than a frequency.
+        """
+        table = self._read_known(X)
+        scores = self._ensemble.scores(table)
+        if self._calibrator is not None:
+            return self._calibrator.probabilities(scores)
+        if scores.ndim == 1:
+            return np.column_stack([expit(-2.0 * scores), expit(2.0 * scores)])
+        return softmax(2.0 * scores, axis=1)
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The weak models: a `Stump` each, or the fitted classifiers."""
+        check_is_fitted(self)
+        return self._ensemble.models.describe(self.classes_)
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Share of each feature in the votes; sums to 1 unless no round splits."""
+        check_is_fitted(self)
+        by_round = self._ensemble.models.importances(self.n_features_in_)
+        summed = self._ensemble.votes.mean(axis=1) @ by_round
+        return summed / (summed.sum() or 1.0)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_ensemble")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        if self.estimator is None:
+            tags.input_tags.allow_nan = True
+        elif hasattr(self.estimator, "__sklearn_tags__"):
+            tags.input_tags.allow_nan = get_tags(self.estimator).input_tags.allow_nan
+        tags.input_tags.categorical = self.estimator is None
+        return tags
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """A fit that fails leaves the estimator as it was."""
+        before = self.__dict__.copy()
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _read(self, X: Any, reset: bool, has_labels: bool = False) -> Table:
+        """X as a table, its columns checked against those of `fit` or (`reset`) setting them.
+
+        `has_labels`: whether some columns of `fit` were categories, so that an array may hold labels there.
+        """
+        if is_frame(X):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            if 0 in X.shape:
+                raise ValueError(
+                    f"X must have rows and columns, got a frame of {X.shape[0]} rows, {X.shape[1]} columns"
+                )
+            return read(X)
+        if has_labels and not sparse.issparse(X):
+            X = np.array(X, dtype=object, ndmin=2)
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return ArrayTable(X)
+        finite: Any = "allow-nan" if get_tags(self).input_tags.allow_nan else True
+        try:
+            checked = validate_data(
+                self, X, reset=reset, accept_sparse=["csr", "csc"], dtype="numeric", ensure_all_finite=finite
+            )
+        except ValueError as error:
+            if "could not convert string" not in str(error):
+                raise
+            raise ValueError(f"{error}; give strings as columns of a frame, which are used as categories") from None
+        return read(checked)
+
+    def _read_known(self, X: Any) -> Table:
+        check_is_fitted(self)
+        return self._read(X, reset=False, has_labels=self._ensemble.models.has_labels)
+
+    def _read_training(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Problem:
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        table = self._read(X, reset=reset)
+        labels = _check_labels(y, "y")
+        check_consistent_length(table.native, labels)
+        weight = _check_weight(sample_weight, table.n_rows, "sample_weight")
+        used = np.flatnonzero(weight)
+        classes, codes = np.unique(labels[used], return_inverse=True)
+        if not 2 <= len(classes) <= dtypes.MAX_CLASSES:
+            few = f"only one class, {classes[0]!r}" if len(classes) == 1 else f"{len(classes)} classes"
+            where = " among the rows of positive sample_weight" if len(used) < len(labels) else ""
+            raise ValueError(f"y must have from 2 to {dtypes.MAX_CLASSES} classes, got {few}{where}")
+        if len(used) < len(labels):
+            table, weight = table.take(used), weight[used]
+        tie_class = self._negative_class(classes, np.bincount(codes, weight))
+        return Problem(table, codes, weight, classes, tie_class)
+
+    def _negative_class(self, classes: NDArray[Any], class_weight: NDArray[Any]) -> int:
+        """Where ties go: of two classes the one that is not positive, of more the first."""
+        if self.pos_label is None:
+            return 1 if len(classes) == 2 and class_weight[1] > class_weight[0] else 0
+        if len(classes) != 2:
+            raise ValueError(f"pos_label is for two classes, got {self.pos_label!r} with {len(classes)} classes")
+        if self.pos_label not in classes.tolist():
+            raise ValueError(f"pos_label must be one of {classes.tolist()}, got {self.pos_label!r}")
+        return 1 - classes.tolist().index(self.pos_label)
+
+    def _check_warm_start(self, start: Ensemble, settings: Settings, problem: Problem) -> None:
+        known, now = self.classes_.tolist(), problem.classes.tolist()
+        if known != now:
+            raise ValueError(f"warm_start needs the classes of the last fit, {known}; y has {now}")
+        if settings.n_rounds < len(start):
+            there = f"the {len(start)} rounds there are"
+            raise ValueError(f"with warm_start n_estimators must be at least {there}, got {settings.n_rounds}")
+
+    def _hold_out(
+        self, settings: Settings, problem: Problem, X_val: Any, y_val: Any, sample_weight_val: Any
+    ) -> tuple[Problem, Problem | None]:
+        if (X_val is None) != (y_val is None):
+            raise ValueError("X_val and y_val must be given together")
+        if settings.patience is None:
+            if X_val is not None:
+                raise ValueError(
+                    "X_val is for early stopping: set n_iter_no_change, the number of rounds to be patient"
+                )
+            return problem, None
+        if X_val is None:
+            return problem.split(settings.validation_fraction, settings.seed)
+        table = self._read(X_val, reset=False, has_labels=bool(problem.table.categorical.any()))
+        labels = _check_labels(y_val, "y_val")
+        check_consistent_length(table.native, labels)
+        weight = _check_weight(sample_weight_val, table.n_rows, "sample_weight_val")
+        unknown = np.setdiff1d(labels, problem.classes)
+        if len(unknown):
+            raise ValueError(f"y_val has the label {unknown[0]!r}, which y does not have")
+        codes = np.searchsorted(problem.classes, labels)
+        return problem, Problem(table, codes, weight, problem.classes, problem.tie_class)
+
+    def _decide(self, scores: Array) -> Array:
+        if self._calibrator is None:
+            return scores
+        return decide(self._calibrator.probabilities(scores), self._multipliers)
+
+    def _report(self, boosting: Boosting, n_rounds: int) -> None:
+        done = len(boosting.rounds)
+        if self.verbose and (done % int(self.verbose) == 0 or done == n_rounds):
+            latest = boosting.rounds[-1]
+            recall = " ".join(f"{value:.3f}" for value in latest.class_recall)
+            sys.stderr.write(
+                f"{type(self).__name__}: round {done} of {n_rounds}, "
+                f"weighted error {latest.weighted_error:.3f}, recall by class {recall}\n"
+            )
+
+
+def _fitted(ensemble: Ensemble, problem: Problem, settings: Settings | None = None) -> dict[str, Any]:
+    """The attributes that make an estimator fitted; with `settings`, calibrated where these say so."""
+    history = ensemble.history
+    attributes = {
+        "classes_": problem.classes,
+        "n_iter_": len(ensemble),
+        "history_": history,
+        "estimator_weights_": history["alpha"],
+        "estimator_errors_": history["weighted_error"],
+        "_ensemble": ensemble,
+        "_calibrator": None,
+        "_multipliers": None,
+    }
+    if settings is not None and settings.calibration is not None:
+        plan, n_folds = make_plan(settings, problem), settings.options["calibration_cv"]
+        scores = ensemble.scores(problem.table) if n_folds is None else held_out_scores(settings, problem, n_folds)
+        weight = problem.weight * plan.rule.initial(plan.costs)[problem.y]
+        attributes["_calibrator"] = Calibrator.fit(
+            settings.calibration, scores, problem.y, len(problem.classes), weight
+        )
+        attributes["_multipliers"] = plan.rule.decision(plan.costs)
+    return attributes
+
+
+def _check_labels(y: Any, name: str) -> NDArray[Any]:
+    labels = column_or_1d(y, warn=True)
+    if labels.dtype.kind == "f":
+        assert_all_finite(labels, input_name=name)
+    if labels.dtype == object and any(label is None or label != label for label in labels):
+        raise ValueError(f"{name} has missing labels")
+    check_classification_targets(labels)
+    return labels
+
+
+def _check_weight(sample_weight: Any, n_rows: int, name: str) -> Array:
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.ndim == 0:
+        weight = np.full(n_rows, weight)
+    if weight.shape != (n_rows,):
+        raise ValueError(f"{name} must have one value for each of the {n_rows} rows, got the shape {weight.shape}")
+    for bad, what in ((~np.isfinite(weight), "finite"), (weight < 0.0, "not negative")):
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise ValueError(f"{name} must be {what}, got {weight[row]} in row {row}")
+    if not weight.any():
+        raise ValueError(f"{name} must not be zero for every row")
+    return weight

@@ -1,0 +1,89 @@
+"""Probabilities from scores: Platt's sigmoid or isotonic regression, one against the rest for several classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit, log_expit
+from sklearn.isotonic import IsotonicRegression
+
+from adacc.rules.base import Array
+
+
+@dataclass(frozen=True)
+class Sigmoid:
+    """p = 1 / (1 + exp(-(slope·score + intercept)))."""
+
+    slope: float
+    intercept: float
+
+    @classmethod
+    def fit(cls, scores: Array, positive: NDArray[np.bool_], weight: Array) -> Sigmoid:
+        """Platt's fit [1999]: maximum likelihood with targets kept a little off 0 and 1, so that it always has one."""
+        n_positive, n_negative = weight[positive].sum(), weight[~positive].sum()
+        target = np.where(positive, (n_positive + 1.0) / (n_positive + 2.0), 1.0 / (n_negative + 2.0))
+        spread = scores.std() or 1.0  # in units of the spread the problem is well scaled whatever the votes' size
+
+        def loss(line: Array) -> tuple[float, Array]:
+            z = line[0] * scores / spread + line[1]
+            gradient = weight * (expit(z) - target)
+            value = -(weight * (target * log_expit(z) + (1.0 - target) * log_expit(-z))).sum()
+            return value, np.array([(gradient * scores / spread).sum(), gradient.sum()])
+
+        whole = weight.sum()
+        start = np.array([1.0, np.log((n_positive + 1.0) / (n_negative + 1.0))])
+        found = minimize(
+            lambda line: tuple(part / whole for part in loss(line)), start, jac=True, method="BFGS",
+            options={"gtol": 1e-9},
+        )  # fmt: skip
+        return cls(float(found.x[0] / spread), float(found.x[1]))
+
+    def predict(self, scores: Array) -> Array:
+        return expit(self.slope * scores + self.intercept)
+
+
+class Isotonic:
+    """The monotone step function of least squares, read with straight lines between the steps."""
+
+    def __init__(self, scores: Array, positive: NDArray[np.bool_], weight: Array) -> None:
+        self._model = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
+        self._model.fit(scores, positive.astype(float), sample_weight=weight)
+
+    def predict(self, scores: Array) -> Array:
+        return self._model.predict(scores)
+
+
+@dataclass(frozen=True)
+class Calibrator:
+    """Scores of an ensemble to one probability per class."""
+
+    curves: tuple[Any, ...]
+
+    @classmethod
+    def fit(cls, kind: str, scores: Array, y: NDArray[np.intp], n_classes: int, weight: Array) -> Calibrator:
+        make = Sigmoid.fit if kind == "sigmoid" else Isotonic
+        if scores.ndim == 1:
+            return cls((make(scores, y == 1, weight),))
+        return cls(tuple(make(scores[:, k], y == k, weight) for k in range(n_classes)))
+
+    def probabilities(self, scores: Array) -> Array:
+        """Shape (n_rows, n_classes); each row sums to 1."""
+        if scores.ndim == 1:
+            p = self.curves[0].predict(scores)
+            return np.column_stack([1.0 - p, p])
+        each = np.column_stack([curve.predict(scores[:, k]) for k, curve in enumerate(self.curves)])
+        total = each.sum(axis=1, keepdims=True)
+        return np.divide(each, total, out=np.full_like(each, 1.0 / each.shape[1]), where=total > 0.0)
+
+
+def decide(probabilities: Array, multipliers: Array) -> Array:
+    """Scores that decide for the class of the largest ``multiplier * probability``: their sign or argmax is the class.
+
+    Two classes: the log-odds of p less the log-odds of the threshold c₋/(c₊+c₋).
+    """
+    logs = np.log(np.clip(probabilities, 1e-15, 1.0)) + np.log(np.maximum(multipliers, 1e-300))
+    return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs

@@ -1,0 +1,584 @@
+"""One small class per method, and `BoostingClassifier` for all of them."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import Any
+
+from adacc.estimators.base import BaseBoosting, parameters
+from adacc.rules import Rule
+
+
+@parameters
+class BoostingClassifier(BaseBoosting):
+    """Boosting by any method of the family, chosen by name.
+
+    Parameters
+    ----------
+    method : str or Rule, default="adacc1"
+        One of ``adacc.methods()``, or a rule of your own.
+    costs, alpha, costs_on, calibration, calibration_cv, sampling_ratio, n_synthetic, k_neighbors : default=None
+        The method's own options, described at its class; None for the method's default. One that the method does not
+        have is an error.
+    {shared}
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    n_iter_ : int
+        Rounds of the model.
+    estimator_weights_ : ndarray of shape (n_iter_,)
+        Vote of each round; (n_iter_, n_classes), by predicted class, for RareBoost.
+    estimator_errors_ : ndarray of shape (n_iter_,)
+        Weighted error of each round.
+    history_ : dict of ndarray
+        A row a round: ``alpha``, ``weighted_error``, ``normaliser``, ``bound`` (running product of the normalisers),
+        ``class_cost``, ``class_weight`` (weight of each class before the round), ``class_recall`` (of the ensemble so
+        far) and, with early stopping, ``validation_balanced_accuracy``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from adacc import BoostingClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = BoostingClassifier(method="adac2", costs={0: 5, 1: 1}, n_estimators=20).fit(X, y)
+    >>> model.n_iter_
+    20
+    """
+
+    method: str | Rule = field(default="adacc1", kw_only=False)
+    costs: Any = None
+    alpha: str | None = None
+    costs_on: str | None = None
+    calibration: str | None = None
+    calibration_cv: int | None = None
+    sampling_ratio: float | None = None
+    n_synthetic: int | None = None
+    k_neighbors: int | None = None
+
+
+@parameters
+class AdaCC1Classifier(BaseBoosting):
+    """AdaCC1: the class that is misclassified more gets the higher cost, inside the exponent.
+
+    Needs no cost matrix: each round the costs follow the error rates of the ensemble so far
+    [Iosifidis, Papadopoulos, Rosenhahn & Ntoutsi 2022].
+
+    Parameters
+    ----------
+    alpha : {"error", "cost"}, default="error"
+        The vote from the weighted error, or as printed, from the costs.
+    {shared}
+
+    See Also
+    --------
+    BoostingClassifier : All methods by name; its docstring lists the fitted attributes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from adacc import AdaCC1Classifier
+    >>> X, digit = load_digits(return_X_y=True)
+    >>> model = AdaCC1Classifier(n_estimators=50).fit(X, digit == 8)
+    >>> bool(model.score(X, digit == 8) > 0.9)
+    True
+    """
+
+    alpha: str = "error"
+
+    _method = "adacc1"
+
+
+@parameters
+class AdaCC2Classifier(BaseBoosting):
+    """AdaCC2: the class that is misclassified more gets the higher cost, outside the exponent.
+
+    As `AdaCC1Classifier`, but the cost multiplies the weight.
+
+    Parameters
+    ----------
+    alpha : {"error", "cost"}, default="error"
+        The vote from the weighted error, or as printed, from the costs.
+    {shared}
+
+    See Also
+    --------
+    BoostingClassifier : All methods by name; its docstring lists the fitted attributes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from adacc import AdaCC2Classifier
+    >>> X, digit = load_digits(return_X_y=True)
+    >>> model = AdaCC2Classifier(n_estimators=50).fit(X, digit == 8)
+    >>> bool(model.score(X, digit == 8) > 0.9)
+    True
+    """
+
+    alpha: str = "error"
+
+    _method = "adacc2"
+
+
+@parameters
+class AdaNCC1Classifier(BaseBoosting):
+    """AdaN-CC1: AdaCC1 with costs from the current weak learner alone.
+
+    The non-cumulative twin, there to show what the memory of AdaCC1 is worth.
+
+    Parameters
+    ----------
+    alpha : {"error", "cost"}, default="error"
+        The vote from the weighted error, or as printed, from the costs.
+    {shared}
+
+    See Also
+    --------
+    BoostingClassifier : All methods by name; its docstring lists the fitted attributes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from adacc import AdaNCC1Classifier
+    >>> X, digit = load_digits(return_X_y=True)
+    >>> model = AdaNCC1Classifier(n_estimators=50).fit(X, digit == 8)
+    >>> bool(model.score(X, digit == 8) > 0.9)
+    True
+    """
+
+    alpha: str = "error"
+
+    _method = "adan-cc1"
+
+
+@parameters
+class AdaNCC2Classifier(BaseBoosting):
+    """AdaN-CC2: AdaCC2 with costs from the current weak learner alone.
+
+    The non-cumulative twin, there to show what the memory of AdaCC2 is worth.
+
+    Parameters
+    ----------
+    alpha : {"error", "cost"}, default="error"
+        The vote from the weighted error, or as printed, from the costs.
+    {shared}
+
+    See Also
+    --------
+    BoostingClassifier : All methods by name; its docstring lists the fitted attributes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from adacc import AdaNCC2Classifier
+    >>> X, digit = load_digits(return_X_y=True)
+    >>> model = AdaNCC2Classifier(n_estimators=50).fit(X, digit == 8)
+    >>> bool(model.score(X, digit == 8) > 0.9)
+    True
+    """
+
+    alpha: str = "error"
+
+    _method = "adan-cc2"
+
+
+@parameters
+class AdaBoostClassifier(BaseBoosting):
+    """AdaBoost, without costs.
+
+    Freund & Schapire 1997; for more than two classes as in Zhu et al. 2009 (SAMME).
+
+    Parameters
+    ----------
+    {shared}
+
+    See Also
+    --------
+    BoostingClassifier : All methods by name; its docstring lists the fitted attributes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from adacc import AdaBoostClassifier
+    >>> X, digit = load_digits(return_X_y=True)
+    >>> model = AdaBoostClassifier(n_estimators=50).fit(X, digit == 8)
+    >>> bool(model.score(X, digit == 8) > 0.9)
+    True
+    """
+
+    _method = "adaboost"
+
+
+@parameters
+class CGAdaClassifier(BaseBoosting):
+    """CGAda: AdaBoost from cost-weighted initial weights.
+
+    Landesa-Vázquez & Alba-Castro 2012.
+
+    Parameters
+    ----------
+    costs : "balanced", dict or sequence, default="balanced"
+        Cost of misclassifying a row of each class: inversely proportional to the class's weight, as {label: cost}, or
+        one number per class in sorted order. Only their ratios matter.
+    calibration : {None, "sigmoid", "isotonic"}, default=None
+        Turn scores into probabilities, by Platt scaling or isotonic regression, and decide by these.
+    calibration_cv : int or None, default=None
+        Fit the calibration on the training scores (None, as in the paper) or on so many held-out folds, which is what
+        probabilities that mean something need.
+    {shared}
+
+    See Also
+    --------
+    BoostingClassifier : All methods by name; its docstring lists the fitted attributes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from adacc import CGAdaClassifier
+    >>> X, digit = load_digits(return_X_y=True)
+    >>> model = CGAdaClassifier(n_estimators=50).fit(X, digit == 8)
+    >>> bool(model.score(X, digit == 8) > 0.9)
+    True
+    """
+
+    costs: Any = "balanced"
+    calibration: str | None = None
+    calibration_cv: int | None = None
+
+    _method = "cgada"
+
+
+@parameters
+class AdaMECClassifier(BaseBoosting):
+    """AdaMEC: AdaBoost, then the decision of minimum expected cost.
+
+    Ting 2000; calibrated as in Nikolaou et al. 2016.
+
+    Parameters
+    ----------
+    costs : "balanced", dict or sequence, default="balanced"
+        Cost of misclassifying a row of each class: inversely proportional to the class's weight, as {label: cost}, or
+        one number per class in sorted order. Only their ratios matter.
+    calibration : {None, "sigmoid", "isotonic"}, default=None
+        Turn scores into probabilities, by Platt scaling or isotonic regression, and decide by these.
+    calibration_cv : int or None, default=None
+        Fit the calibration on the training scores (None, as in the paper) or on so many held-out folds, which is what
+        probabilities that mean something need.
+    {shared}
+
+    See Also
+    --------
+    BoostingClassifier : All methods by name; its docstring lists the fitted attributes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from adacc import AdaMECClassifier
+    >>> X, digit = load_digits(return_X_y=True)
+    >>> model = AdaMECClassifier(n_estimators=50, costs=[1, 2]).fit(X, digit == 8)
+    >>> bool(model.score(X, digit == 8) > 0.9)
+    True
+    """
+
+    costs: Any = "balanced"
+    calibration: str | None = None
+    calibration_cv: int | None = None
+
+    _method = "adamec"
+
+
+@parameters
+class AdaCostClassifier(BaseBoosting):
+    """AdaCost: costs adjust the exponent, upwards for errors and downwards for successes.
+
+    Fan et al. 1999, with β₂.
+
+    Parameters
+    ----------
+    costs : "balanced", dict or sequence, default="balanced"
+        Cost of misclassifying a row of each class: inversely proportional to the class's weight, as {label: cost}, or
+        one number per class in sorted order. Only their ratios matter.
+    alpha : {"error", "cost"}, default="error"
+        The vote from the weighted error, or as printed, from the costs.
+    {shared}
+
+    See Also
+    --------
+    BoostingClassifier : All methods by name; its docstring lists the fitted attributes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from adacc import AdaCostClassifier
+    >>> X, digit = load_digits(return_X_y=True)
+    >>> model = AdaCostClassifier(n_estimators=50, costs=[1, 2]).fit(X, digit == 8)
+    >>> bool(model.score(X, digit == 8) > 0.9)
+    True
+    """
+
+    costs: Any = "balanced"
+    alpha: str = "error"
+
+    _method = "adacost"
+
+
+@parameters
+class CSB1Classifier(BaseBoosting):
+    """CSB1: weights times cost, with a constant step.
+
+    Ting 2000.
+
+    Parameters
+    ----------
+    costs : "balanced", dict or sequence, default="balanced"
+        Cost of misclassifying a row of each class: inversely proportional to the class's weight, as {label: cost}, or
+        one number per class in sorted order. Only their ratios matter.
+    costs_on : {"all", "errors"}, default="all"
+        Whether every row is multiplied by its cost each round, as printed, or the misclassified ones only, as in the
+        original.
+    {shared}
+
+    See Also
+    --------
+    BoostingClassifier : All methods by name; its docstring lists the fitted attributes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from adacc import CSB1Classifier
+    >>> X, digit = load_digits(return_X_y=True)
+    >>> model = CSB1Classifier(n_estimators=50, costs=[1, 1]).fit(X, digit == 8)
+    >>> bool(model.score(X, digit == 8) > 0.9)
+    True
+    """
+
+    costs: Any = "balanced"
+    costs_on: str = "all"
+
+    _method = "csb1"
+
+
+@parameters
+class CSB2Classifier(BaseBoosting):
+    """CSB2: weights times cost, with AdaBoost's step.
+
+    Ting 2000.
+
+    Parameters
+    ----------
+    costs : "balanced", dict or sequence, default="balanced"
+        Cost of misclassifying a row of each class: inversely proportional to the class's weight, as {label: cost}, or
+        one number per class in sorted order. Only their ratios matter.
+    costs_on : {"all", "errors"}, default="all"
+        Whether every row is multiplied by its cost each round, as printed, or the misclassified ones only, as in the
+        original.
+    {shared}
+
+    See Also
+    --------
+    BoostingClassifier : All methods by name; its docstring lists the fitted attributes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from adacc import CSB2Classifier
+    >>> X, digit = load_digits(return_X_y=True)
+    >>> model = CSB2Classifier(n_estimators=50, costs=[1, 1.1]).fit(X, digit == 8)
+    >>> bool(model.score(X, digit == 8) > 0.9)
+    True
+    """
+
+    costs: Any = "balanced"
+    costs_on: str = "all"
+
+    _method = "csb2"
+
+
+@parameters
+class AdaC1Classifier(BaseBoosting):
+    """AdaC1: the cost inside the exponent.
+
+    Sun et al. 2007.
+
+    Parameters
+    ----------
+    costs : "balanced", dict or sequence, default="balanced"
+        Cost of misclassifying a row of each class: inversely proportional to the class's weight, as {label: cost}, or
+        one number per class in sorted order. Only their ratios matter.
+    {shared}
+
+    See Also
+    --------
+    BoostingClassifier : All methods by name; its docstring lists the fitted attributes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from adacc import AdaC1Classifier
+    >>> X, digit = load_digits(return_X_y=True)
+    >>> model = AdaC1Classifier(n_estimators=50, costs=[1, 2]).fit(X, digit == 8)
+    >>> bool(model.score(X, digit == 8) > 0.9)
+    True
+    """
+
+    costs: Any = "balanced"
+
+    _method = "adac1"
+
+
+@parameters
+class AdaC2Classifier(BaseBoosting):
+    """AdaC2: the cost outside the exponent.
+
+    Sun et al. 2007.
+
+    Parameters
+    ----------
+    costs : "balanced", dict or sequence, default="balanced"
+        Cost of misclassifying a row of each class: inversely proportional to the class's weight, as {label: cost}, or
+        one number per class in sorted order. Only their ratios matter.
+    {shared}
+
+    See Also
+    --------
+    BoostingClassifier : All methods by name; its docstring lists the fitted attributes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from adacc import AdaC2Classifier
+    >>> X, digit = load_digits(return_X_y=True)
+    >>> model = AdaC2Classifier(n_estimators=50, costs=[1, 1.1]).fit(X, digit == 8)
+    >>> bool(model.score(X, digit == 8) > 0.9)
+    True
+    """
+
+    costs: Any = "balanced"
+
+    _method = "adac2"
+
+
+@parameters
+class AdaC3Classifier(BaseBoosting):
+    """AdaC3: the cost inside the exponent and outside it.
+
+    Sun et al. 2007.
+
+    Parameters
+    ----------
+    costs : "balanced", dict or sequence, default="balanced"
+        Cost of misclassifying a row of each class: inversely proportional to the class's weight, as {label: cost}, or
+        one number per class in sorted order. Only their ratios matter.
+    {shared}
+
+    See Also
+    --------
+    BoostingClassifier : All methods by name; its docstring lists the fitted attributes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from adacc import AdaC3Classifier
+    >>> X, digit = load_digits(return_X_y=True)
+    >>> model = AdaC3Classifier(n_estimators=50, costs=[1, 1.1]).fit(X, digit == 8)
+    >>> bool(model.score(X, digit == 8) > 0.9)
+    True
+    """
+
+    costs: Any = "balanced"
+
+    _method = "adac3"
+
+
+@parameters
+class RareBoostClassifier(BaseBoosting):
+    """RareBoost: positive and negative predictions vote with different strength.
+
+    Joshi, Kumar & Agarwal 2001.
+
+    Parameters
+    ----------
+    {shared}
+
+    See Also
+    --------
+    BoostingClassifier : All methods by name; its docstring lists the fitted attributes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from adacc import RareBoostClassifier
+    >>> X, digit = load_digits(return_X_y=True)
+    >>> model = RareBoostClassifier(n_estimators=50).fit(X, digit == 8)
+    >>> bool(model.score(X, digit == 8) > 0.9)
+    True
+    """
+
+    _method = "rareboost"
+
+
+@parameters
+class RUSBoostClassifier(BaseBoosting):
+    """RUSBoost: each round's learner sees the rare rows and a fresh draw of the others.
+
+    Seiffert et al. 2010. Votes and weights follow all rows.
+
+    Parameters
+    ----------
+    sampling_ratio : float, default=1.0
+        Rows of the rarest class over rows that are drawn of each other class.
+    {shared}
+
+    See Also
+    --------
+    BoostingClassifier : All methods by name; its docstring lists the fitted attributes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from adacc import RUSBoostClassifier
+    >>> X, digit = load_digits(return_X_y=True)
+    >>> model = RUSBoostClassifier(n_estimators=50, random_state=0).fit(X, digit == 8)
+    >>> bool(model.score(X, digit == 8) > 0.9)
+    True
+    """
+
+    sampling_ratio: float = 1.0
+
+    _method = "rusboost"
+
+
+@parameters
+class SMOTEBoostClassifier(BaseBoosting):
+    """SMOTEBoost: each round's learner sees fresh synthetic rows of the rarer classes.
+
+    Chawla et al. 2003; the rows are made by imbalanced-learn (``pip install 'adacc[resampling]'``). Votes and weights
+    follow the real rows.
+
+    Parameters
+    ----------
+    n_synthetic : int, default=100
+        Synthetic rows of each rarer class in a round.
+    k_neighbors : int, default=5
+        Neighbours between which synthetic rows lie.
+    {shared}
+
+    See Also
+    --------
+    BoostingClassifier : All methods by name; its docstring lists the fitted attributes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from adacc import SMOTEBoostClassifier
+    >>> X, digit = load_digits(return_X_y=True)
+    >>> model = SMOTEBoostClassifier(n_estimators=50, random_state=0).fit(X, digit == 8)
+    >>> bool(model.score(X, digit == 8) > 0.9)
+    True
+    """
+
+    n_synthetic: int = 100
+    k_neighbors: int = 5
+
+    _method = "smoteboost"

@@ -1,0 +1,116 @@
+"""An estimator's parameters, checked: each error names the parameter, its value and what is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import has_fit_parameter
+
+from adacc.engine.learners import CRITERIA
+from adacc.rules import Method, Rule
+from adacc.rules.registry import settle
+
+METHOD_OPTIONS = (
+    "dialect", "costs", "alpha", "costs_on", "calibration", "calibration_cv",
+    "sampling_ratio", "n_synthetic", "k_neighbors",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All that decides how a model is trained, apart from the data."""
+
+    method: Method
+    rule: Rule
+    options: dict[str, Any]
+    estimator: Any
+    n_rounds: int
+    learning_rate: float
+    criterion: str
+    max_bins: int | None
+    patience: int | None
+    validation_fraction: float
+    n_threads: int
+    seed: int
+
+    @property
+    def calibration(self) -> str | None:
+        return self.options.get("calibration")
+
+
+def read_settings(params: dict[str, Any]) -> Settings:
+    """Check the parameters of an estimator, `method` among them."""
+    given = {name: params[name] for name in METHOD_OPTIONS if name in params}
+    if given["dialect"] is None:
+        one_of("dialect", None, Rule.allowed["dialect"])
+    method, rule, options = settle(params["method"], given)
+    _check_options(options)
+    estimator = params["estimator"]
+    if estimator is not None and not (hasattr(estimator, "fit") and has_fit_parameter(estimator, "sample_weight")):
+        raise TypeError(f"estimator must be a classifier whose fit takes sample_weight, got {estimator!r}")
+    max_bins, patience, n_jobs = params["max_bins"], params["n_iter_no_change"], params["n_jobs"]
+    if n_jobs is not None:
+        whole("n_jobs", n_jobs)
+    if n_jobs == 0:
+        raise ValueError("n_jobs must be None, a positive number of threads, or -1 for all cores, got 0")
+    return Settings(
+        method=method,
+        rule=rule,
+        options=options,
+        estimator=estimator,
+        n_rounds=whole("n_estimators", params["n_estimators"], least=1),
+        learning_rate=number("learning_rate", params["learning_rate"], above=0.0),
+        criterion=one_of("criterion", params["criterion"], CRITERIA),
+        max_bins=None if max_bins is None else whole("max_bins", max_bins, least=2),
+        patience=None if patience is None else whole("n_iter_no_change", patience, least=1),
+        validation_fraction=number("validation_fraction", params["validation_fraction"], above=0.0, below=1.0),
+        n_threads=effective_n_jobs(n_jobs),
+        seed=int(check_random_state(params["random_state"]).randint(np.iinfo(np.int32).max)),
+    )
+
+
+def _check_options(options: dict[str, Any]) -> None:
+    if options.get("calibration") is not None:
+        one_of("calibration", options["calibration"], ("sigmoid", "isotonic"))
+    if options.get("calibration_cv") is not None:
+        whole("calibration_cv", options["calibration_cv"], least=2)
+    if "sampling_ratio" in options:
+        ratio = number("sampling_ratio", options["sampling_ratio"], above=0.0)
+        if ratio > 1.0:
+            raise ValueError(f"sampling_ratio must be at most 1 (as many common rows as rare ones), got {ratio}")
+    if "n_synthetic" in options:
+        whole("n_synthetic", options["n_synthetic"], least=1)
+        whole("k_neighbors", options["k_neighbors"], least=1)
+
+
+def whole(name: str, value: Any, least: int | None = None) -> int:
+    """`value` as an int, if it is a whole number and large enough."""
+    wanted = "a whole number" if least is None else f"a whole number of at least {least}"
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise TypeError(f"{name} must be {wanted}, got {value!r}")
+    if least is not None and value < least:
+        raise ValueError(f"{name} must be {wanted}, got {value!r}")
+    return int(value)
+
+
+def number(name: str, value: Any, above: float, below: float = np.inf) -> float:
+    """`value` as a float, if it lies between the two limits."""
+    wanted = f"a number above {above:g}" + (f" and below {below:g}" if below < np.inf else "")
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(f"{name} must be {wanted}, got {value!r}")
+    if not above < float(value) < below:
+        raise ValueError(f"{name} must be {wanted}, got {value!r}")
+    return float(value)
+
+
+def one_of(name: str, value: Any, allowed: Collection[str]) -> str:
+    """`value`, if it is one of the allowed names."""
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name} must be {' or '.join(map(repr, allowed))}, got {value!r}")
+    return value

@@ -1,0 +1,118 @@
+"""Every method by its name. To add one:
+
+1. write its rule (copy `AdaBoost` in ``adaboost.py`` and override what differs);
+2. add a line to `METHODS` below;
+3. add a small class to ``estimators/classifiers.py``;
+4. transcribe it a second time, slowly, in ``tests/naive.py``: the tests then compare the two round by round.
+
+CONTRIBUTING.md walks through it with an example.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from typing import Any
+
+from adacc.rules.adaboost import AdaBoost, AdaMEC, CGAda
+from adacc.rules.adac import AdaC1, AdaC2, AdaC3
+from adacc.rules.adacc import AdaCC1, AdaCC2, AdaNCC1, AdaNCC2
+from adacc.rules.adacost import AdaCost
+from adacc.rules.base import Rule
+from adacc.rules.csb import CSB1, CSB2
+from adacc.rules.rareboost import RareBoost
+
+
+@dataclass(frozen=True)
+class Method:
+    """A rule and what surrounds it: which rows the learner sees, what is done with the scores."""
+
+    rule: type[Rule]
+    sampler: str | None = None
+    calibrates: bool = False
+    calibration: str | None = None
+
+    def options(self) -> dict[str, Any]:
+        """Names of the options the method takes, each with its default."""
+        defaults: dict[str, Any] = {field.name: field.default for field in fields(self.rule)}
+        if self.rule.uses_costs:
+            defaults["costs"] = "balanced"
+        if self.calibrates:
+            defaults |= {"calibration": self.calibration, "calibration_cv": None}
+        return defaults | SAMPLER_OPTIONS.get(self.sampler or "", {})
+
+
+SAMPLER_OPTIONS: dict[str, dict[str, Any]] = {
+    "under-sample": {"sampling_ratio": 1.0},
+    "smote": {"n_synthetic": 100, "k_neighbors": 5},
+}
+
+METHODS: dict[str, Method] = {
+    "adaboost": Method(AdaBoost),
+    "cgada": Method(CGAda, calibrates=True),
+    "adamec": Method(AdaMEC, calibrates=True),
+    "csb1": Method(CSB1),
+    "csb2": Method(CSB2),
+    "adacost": Method(AdaCost),
+    "adac1": Method(AdaC1),
+    "adac2": Method(AdaC2),
+    "adac3": Method(AdaC3),
+    "rareboost": Method(RareBoost),
+    "adacc1": Method(AdaCC1),
+    "adacc2": Method(AdaCC2),
+    "adan-cc1": Method(AdaNCC1),
+    "adan-cc2": Method(AdaNCC2),
+    "adamec-cal": Method(AdaMEC, calibrates=True, calibration="sigmoid"),
+    "cgada-cal": Method(CGAda, calibrates=True, calibration="sigmoid"),
+    "rusboost": Method(AdaBoost, sampler="under-sample"),
+    "smoteboost": Method(AdaBoost, sampler="smote"),
+}
+
+
+def methods() -> list[str]:
+    """Names of all methods, as `BoostingClassifier` takes them.
+
+    Examples
+    --------
+    >>> import adacc
+    >>> adacc.methods()[:3]
+    ['adaboost', 'cgada', 'adamec']
+    """
+    return list(METHODS)
+
+
+def find(method: str | Rule) -> tuple[str, Method]:
+    """The method of a name, or one made of a rule object; the error for an unknown name offers the nearest ones."""
+    if isinstance(method, Rule):
+        return type(method).__name__, Method(type(method))
+    if not isinstance(method, str):
+        raise TypeError(f"method must be a name or a Rule, got {type(method).__name__}: {method!r}")
+    if method not in METHODS:
+        near = get_close_matches(method.lower(), METHODS, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"known are {', '.join(METHODS)}"
+        raise ValueError(f"method {method!r} is unknown: {hint}")
+    return method, METHODS[method]
+
+
+def settle(method: str | Rule, given: Mapping[str, Any]) -> tuple[Method, Rule, dict[str, Any]]:
+    """Method, rule and options for what a user gave, None meaning the method's default.
+
+    An option that the method does not have is an error that names the methods which do.
+    """
+    name, found = find(method)
+    options = found.options()
+    if isinstance(method, Rule):
+        options |= {field.name: getattr(method, field.name) for field in fields(method)}
+    for option, value in given.items():
+        if value is None:
+            continue
+        if option not in options:
+            others = [other for other, entry in METHODS.items() if option in entry.options()]
+            raise ValueError(
+                f"{name} has no option {option!r} (given {value!r}); it belongs to {', '.join(others)}. "
+                f"{name} takes {', '.join(options)}"
+            )
+        options[option] = value
+    rule = found.rule(**{field.name: options[field.name] for field in fields(found.rule)})
+    return found, rule, options

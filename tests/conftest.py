@@ -1,0 +1,49 @@
+import os
+from pathlib import Path
+
+import numba
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("adacc", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("adacc")
+
+JIT_IS_OFF = bool(numba.config.DISABLE_JIT)
+DATA = Path(os.environ.get("ADACC_DATA", Path(__file__).parents[2] / "shared" / "datasets"))
+
+
+@pytest.fixture
+def load_table():
+    """A real data set by name: features as a frame, target 0 / 1."""
+
+    def load(name):
+        path = DATA / f"{name}.parquet"
+        if not path.exists():
+            pytest.skip(f"{path.name} is not in the data folder; point ADACC_DATA at the folder that has it")
+        frame = pd.read_parquet(path)
+        return frame.drop(columns="target"), frame["target"].to_numpy()
+
+    return load
+
+
+@pytest.fixture
+def rare():
+    """Two overlapping clouds, one row in six positive."""
+    rng = np.random.default_rng(7)
+    y = (np.arange(240) % 6 == 0).astype(int)
+    X = rng.normal(size=(240, 5))
+    X[:, :3] += y[:, None] * [1.2, 0.8, 0.5]
+    return X, y
+
+
+@pytest.fixture
+def three():
+    """Three overlapping clouds of different size."""
+    rng = np.random.default_rng(11)
+    y = np.repeat([0, 1, 2], [120, 60, 30])
+    X = rng.normal(size=(210, 4))
+    X[np.arange(210), y] += 1.5
+    order = rng.permutation(210)
+    return X[order], y[order]

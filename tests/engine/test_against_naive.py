@@ -1,0 +1,213 @@
+"""Round by round against the slow transcription of the specification: split, vote, weights, scores."""
+
+import naive
+import numpy as np
+import pandas as pd
+import pytest
+from support import DETERMINISTIC, WITH_COSTS, run_engine, variants
+
+import adacc.engine.samplers as samplers
+
+ROUNDS = 12
+
+
+def clouds(n_classes, seed=0):
+    """No ties: random reals."""
+    rng = np.random.default_rng(seed)
+    y = np.sort(rng.choice(n_classes, 42, p=[0.6, 0.4] if n_classes == 2 else [0.5, 0.3, 0.2]))
+    X = rng.normal(size=(42, 3))
+    X[:, 0] += y
+    return X, y
+
+
+def small_integers(n_classes):
+    """Many ties: few values, equal rows of different classes, a constant column, two equal columns."""
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 4, size=(40, 4)).astype(float)
+    X[:, 2] = 3.0
+    X[:, 3] = X[:, 0]
+    y = (X[:, 0] + rng.integers(0, 3, 40) > 3).astype(int)
+    if n_classes == 3:
+        y = np.minimum(y + (X[:, 1] > 1), 2)
+    return X, y
+
+
+def with_gaps(n_classes):
+    """Missing values: some informative, one column missing altogether."""
+    X, y = clouds(n_classes, seed=2)
+    rng = np.random.default_rng(3)
+    X[rng.random(X.shape) < 0.25] = np.nan
+    X[y == 1, 1] = np.where(rng.random((y == 1).sum()) < 0.7, np.nan, X[y == 1, 1])
+    return np.column_stack([X, np.full(len(X), np.nan)]), y
+
+
+DATA = {"clouds": clouds, "small integers": small_integers, "gaps": with_gaps}
+WEIGHTS = np.tile([1, 2, 0, 1, 3, 1], 8)
+
+
+def frame_of(X, categorical):
+    """X with its categorical columns as strings, missing ones as None."""
+    columns = {}
+    for j in range(X.shape[1]):
+        if j in categorical:
+            columns[f"x{j}"] = [None if np.isnan(v) else f"c{int(v)}" for v in X[:, j]]
+        else:
+            columns[f"x{j}"] = X[:, j]
+    return pd.DataFrame(columns)
+
+
+def assert_same(engine, rounds, categorical=()):
+    assert len(engine.stumps) == len(rounds)
+    history = engine.ensemble.history
+    for t, expected in enumerate(rounds):
+        stump = engine.stumps[t]
+        assert stump.feature == (None if expected.feature < 0 else expected.feature), f"round {t}"
+        if expected.feature in categorical:
+            assert stump.category == (None if np.isnan(expected.cut) else f"c{int(expected.cut)}")
+            assert (stump.left, stump.right) == (expected.left, expected.right)
+        elif expected.feature >= 0:
+            assert stump.threshold == pytest.approx(expected.cut, rel=1e-14)
+            assert (stump.left, stump.right, stump.missing) == (expected.left, expected.right, expected.missing)
+        else:
+            assert stump.left == expected.left
+        close = {"rtol": 1e-9, "atol": 1e-13}
+        np.testing.assert_allclose(engine.ensemble.votes[t], expected.alpha, **close)
+        for name in ("weighted_error", "normaliser", "bound", "class_cost", "class_weight", "class_recall"):
+            np.testing.assert_allclose(history[name][t], getattr(expected, name), err_msg=name, **close)
+        np.testing.assert_allclose(engine.weights_after[t], expected.weights_after, **close)
+        np.testing.assert_allclose(engine.scores[t], expected.scores, rtol=1e-9, atol=1e-12)
+
+
+def compare(X, y, method, *, categorical=(), costs=None, tie_class=0, **options):
+    table = frame_of(X, categorical) if categorical else X
+    given = {"costs": costs} if method in WITH_COSTS else {}
+    common = {name: options[name] for name in options if name not in ("max_bins", "n_rounds")}
+    n_rounds = options.get("n_rounds", ROUNDS)
+    engine = run_engine(
+        table, y, method, n_estimators=n_rounds, tie_class=tie_class, max_bins=options.get("max_bins"), **given, **common
+    )
+    rounds = naive.boost(
+        X, y, method, n_rounds=n_rounds, costs=costs, categorical=categorical, tie_class=tie_class, **common
+    )
+    assert_same(engine, rounds, categorical)
+    return rounds
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("data", DATA)
+@pytest.mark.parametrize("method", DETERMINISTIC)
+def test_every_method_dialect_and_form(method, data, n_classes):
+    X, y = DATA[data](n_classes)
+    costs = [0.4, 1.0] if n_classes == 2 else [0.4, 0.7, 1.0]
+    for options in variants(method):
+        compare(X, y, method, costs=costs, **options)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("method", DETERMINISTIC)
+def test_sample_weights_with_zeros(method, n_classes):
+    X, y = clouds(n_classes, seed=5)
+    costs = [3, 7] if n_classes == 2 else [3, 9, 7]
+    compare(X, y, method, costs=costs, sample_weight=WEIGHTS[: len(y)], learning_rate=0.6)
+
+
+@pytest.mark.parametrize("criterion", ["entropy", "error"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_other_criteria(criterion, n_classes):
+    for data in DATA.values():
+        X, y = data(n_classes)
+        compare(X, y, "adacc2", criterion=criterion)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("method", ["adaboost", "adacc1", "rareboost", "adac2"])
+def test_categories_missing_ones_among_them(method, n_classes):
+    rng = np.random.default_rng(8)
+    X = np.column_stack([rng.integers(0, 5, 45), rng.normal(size=45), rng.integers(0, 3, 45)]).astype(float)
+    y = (np.isin(X[:, 0], [1, 3]) ^ (rng.random(45) < 0.2)).astype(int) + (n_classes == 3) * (X[:, 2] == 2)
+    X[rng.random(45) < 0.2, 2] = np.nan
+    compare(X, y, method, categorical=(0, 2), costs=[0.5, 1, 0.8][:n_classes])
+
+
+@pytest.mark.parametrize("method", ["adaboost", "adacc1", "adamec"])
+def test_ties_go_to_the_negative_class(method):
+    """Symmetric data, where scores and leaves tie again and again."""
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 3, dtype=float)
+    y = np.array([0, 1, 1, 1, 0, 1, 0, 1, 0, 0, 1, 1])
+    for tie_class in (0, 1):
+        compare(X, y, method, costs=[1, 1], tie_class=tie_class)
+
+
+def test_a_failing_first_learner_is_kept_with_vote_one():
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
+    y = np.array([0, 1, 1, 0])
+    for method in DETERMINISTIC:
+        rounds = compare(X, y, method, costs=[1, 1])
+        assert len(rounds) == 1
+        assert rounds[0].alpha == [1.0, 1.0]
+
+
+def test_a_perfect_learner_ends_boosting():
+    X, y = np.arange(10.0)[:, None], np.repeat([0, 1], 5)
+    for method in DETERMINISTIC:
+        if method != "adacost":  # whose vote with alpha="cost" may fail even here
+            rounds = compare(X, y, method, costs=[1, 1])
+            assert len(rounds) == 1
+
+
+def test_many_rounds_do_not_drift():
+    X, y = clouds(2, seed=9)
+    for method in ("adacc1", "csb2", "adac3"):
+        compare(X, y, method, costs=[0.9, 1.0], n_rounds=150)
+
+
+def test_weights_that_shrink_for_errors_are_rebuilt():
+    """With costs on errors and a small cost, a wrong row loses more than a right one: the additive update's trap."""
+    X, y = clouds(2, seed=10)
+    for method in ("csb1", "csb2"):
+        rounds = compare(X, y, method, costs=[0.01, 1.0], costs_on="errors")
+        assert len(rounds) > 1
+
+
+def test_a_class_of_no_cost():
+    X, y = clouds(3, seed=12)
+    for method in WITH_COSTS:
+        compare(X, y, method, costs=[0.0, 1.0, 0.5])
+
+
+def recorded_samples(monkeypatch, sampler):
+    """Keep what the sampler of a run draws, in the form that naive.boost asks for."""
+    drawn, made = [], []
+    original_draw, original_make = sampler.draw, samplers.synthesise
+
+    def draw(self, weights, t):
+        sample = original_draw(self, weights, t)
+        drawn.append((self.rows.order[sample.rows], sample))
+        return sample
+
+    def make(*args):
+        made.append(original_make(*args))
+        return made[-1]
+
+    monkeypatch.setattr(sampler, "draw", draw)
+    monkeypatch.setattr(samplers, "synthesise", make)
+
+    def sample(t, D):
+        rows, recorded = drawn[t]
+        if recorded.extra is None:
+            return rows, D[rows], [], [], []
+        extra = recorded.extra
+        classes = np.repeat(np.arange(len(extra.starts) - 1), np.diff(extra.starts))
+        return rows, D[rows], np.concatenate(made)[extra.rows].tolist(), classes.tolist(), extra.weight.tolist()
+
+    return sample
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(("method", "sampler"), [("rusboost", samplers.UnderSampler), ("smoteboost", samplers.Smote)])
+def test_sampling_methods(monkeypatch, method, sampler, n_classes):
+    X, y = clouds(n_classes, seed=4)
+    sample = recorded_samples(monkeypatch, sampler)
+    options = {"n_synthetic": 7} if method == "smoteboost" else {}
+    engine = run_engine(X, y, method, n_estimators=ROUNDS, max_bins=None, random_state=3, **options)
+    assert_same(engine, naive.boost(X, y, method, n_rounds=ROUNDS, sample=sample))
