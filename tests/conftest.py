@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("adacc", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "adacc", max_examples=50, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("adacc")
 
 JIT_IS_OFF = bool(numba.config.DISABLE_JIT)

@@ -84,7 +84,14 @@ def compare(X, y, method, *, categorical=(), costs=None, tie_class=0, **options)
     common = {name: options[name] for name in options if name not in ("max_bins", "n_rounds")}
     n_rounds = options.get("n_rounds", ROUNDS)
     engine = run_engine(
-        table, y, method, n_estimators=n_rounds, tie_class=tie_class, max_bins=options.get("max_bins"), **given, **common
+        table,
+        y,
+        method,
+        n_estimators=n_rounds,
+        tie_class=tie_class,
+        max_bins=options.get("max_bins"),
+        **given,
+        **common,
     )
     rounds = naive.boost(
         X, y, method, n_rounds=n_rounds, costs=costs, categorical=categorical, tie_class=tie_class, **common

@@ -205,12 +205,11 @@ class BaseBoosting(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        if self.estimator is None:
-            tags.input_tags.allow_nan = True
-        elif hasattr(self.estimator, "__sklearn_tags__"):
-            tags.input_tags.allow_nan = get_tags(self.estimator).input_tags.allow_nan
-        tags.input_tags.categorical = self.estimator is None
+        own = self.estimator is None or not hasattr(self.estimator, "__sklearn_tags__")
+        takes = None if own else get_tags(self.estimator).input_tags
+        tags.input_tags.sparse = takes is None or takes.sparse
+        tags.input_tags.allow_nan = takes is None or takes.allow_nan
+        tags.input_tags.categorical = takes is None or takes.categorical
         return tags
 
     @contextmanager
@@ -240,10 +239,15 @@ class BaseBoosting(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             X = np.array(X, dtype=object, ndmin=2)
             validate_data(self, X, reset=reset, skip_check_array=True)
             return ArrayTable(X)
-        finite: Any = "allow-nan" if get_tags(self).input_tags.allow_nan else True
+        takes = get_tags(self).input_tags
         try:
             checked = validate_data(
-                self, X, reset=reset, accept_sparse=["csr", "csc"], dtype="numeric", ensure_all_finite=finite
+                self,
+                X,
+                reset=reset,
+                accept_sparse=["csr", "csc"] if takes.sparse else False,
+                dtype="numeric",
+                ensure_all_finite="allow-nan" if takes.allow_nan else True,
             )
         except ValueError as error:
             if "could not convert string" not in str(error):

@@ -147,6 +147,12 @@ def _sampler(settings: Settings, problem: Problem, learner: Learner, n_before: i
 
 def held_out_scores(settings: Settings, problem: Problem, n_folds: int) -> Array:
     """Scores of every row from ensembles that were trained without it."""
+    counts = np.diff(problem.rows.starts)
+    if counts.min() < n_folds:
+        label = problem.classes[counts.argmin()]
+        raise ValueError(
+            f"calibration_cv={n_folds} needs as many rows of every class, but {label!r} has {counts.min()}"
+        )
     shape = (len(problem.y),) if len(problem.classes) == 2 else (len(problem.y), len(problem.classes))
     scores = np.empty(shape)
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=settings.seed)

@@ -1,0 +1,45 @@
+"""scikit-learn's own checks, over every class; each expected failure with its reason."""
+
+import inspect
+
+import pytest
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import adacc
+
+CLASSES = [getattr(adacc, name) for name in adacc.__all__ if name.endswith("Classifier")]
+VARIANTS = [
+    adacc.AdaMECClassifier(calibration="sigmoid"),
+    adacc.CGAdaClassifier(calibration="isotonic"),
+    adacc.AdaCC1Classifier(max_bins=None, n_jobs=2, criterion="entropy"),
+    adacc.AdaCC2Classifier(estimator=DecisionTreeClassifier(max_depth=3)),
+    adacc.AdaC2Classifier(estimator=GaussianNB()),
+]
+WEIGHTS_ARE_REPEATS = (
+    "check_sample_weight_equivalence_on_dense_data",
+    "check_sample_weight_equivalence_on_sparse_data",
+)
+
+
+def expected_failures(estimator):
+    failures = {}
+    if isinstance(estimator, adacc.RUSBoostClassifier | adacc.SMOTEBoostClassifier):
+        reason = "draws rows at random, so that a repeated row is drawn apart from its twin and a weighted one is not"
+        failures |= dict.fromkeys(WEIGHTS_ARE_REPEATS, reason)
+    if isinstance(estimator, adacc.CSB1Classifier):
+        reason = "CSB1's constant step of e^±1, as printed, overshoots: it is less accurate than the check asks for"
+        failures["check_classifiers_train"] = reason
+    return failures
+
+
+XFAIL_STRICT = {"xfail_strict": True} if "xfail_strict" in inspect.signature(parametrize_with_checks).parameters else {}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(
+    [cls() for cls in CLASSES] + VARIANTS, expected_failed_checks=expected_failures, **XFAIL_STRICT
+)
+def test_scikit_learn_compatibility(estimator, check):
+    check(estimator)
