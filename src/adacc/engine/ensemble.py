@@ -70,7 +70,7 @@ class Ensemble:
         total = np.zeros((table.n_rows, shares.shape[2]))
         order = np.arange(table.n_rows, dtype=dtypes.ROW)
         for (cells, lookup), share in zip(self.models.cells(table, order), shares, strict=True):
-            total += share[lookup][cells]
+            total += share[lookup[cells]]
             yield settle(total)
 
     def classes(self, scores: Array) -> NDArray[np.intp]:

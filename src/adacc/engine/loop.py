@@ -51,6 +51,7 @@ class Audience:
         self.predicted = np.empty(n_rows, dtype=dtypes.CLASS)
         self.scores = np.zeros(n_rows) if n_classes == 2 else np.zeros((n_rows, n_classes))
         self._right = np.zeros(n_classes)
+        self._whole = np.where(rows.class_weight > 0.0, rows.class_weight, 1.0)  # held-out rows may lack a class
 
     def hear(self, cells: Cells, raw: Array, scale: Array) -> Array:
         """Note what each row is predicted as; ``W``, the weight of each (true, predicted) pair."""
@@ -70,7 +71,7 @@ class Audience:
             kernels.add_votes_each(
                 self.predicted, weighted, rows.weight, rows.starts, ROUNDING, self.scores, self._right
             )
-        return self._right / rows.class_weight
+        return self._right / self._whole
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,7 @@ class Boosting:
             record = {name: ensemble.history[name][t] for name in RECORDED}
             last = ensemble.finished and t == len(ensemble) - 1
             self.rounds.append(Round(**record, votes=votes, factors=factors, last=last))
+        self.weights.list_all()
 
     def run(self, n_rounds: int, after_round: Callable[[Boosting, Any], bool] = lambda *_: False) -> None:
         """Boost until there are so many rounds, or until boosting or `after_round` says that it is over."""

@@ -66,10 +66,18 @@ class Weights:
         self.raw /= self.raw.sum()
         self.scale = np.ones(n_classes)
         self.class_weight = np.array([block.sum() for block in np.split(self.raw, rows.starts[1:-1])])
-        self.stale = np.ones(n_classes, dtype=bool)
-        self.changed_rows = np.arange(n_rows, dtype=dtypes.ROW)
-        self.changed_by = self.raw.copy()
-        self.changed = rows.starts.copy()
+        self.stale = np.empty(n_classes, dtype=bool)
+        self.changed_rows = np.empty(n_rows, dtype=dtypes.ROW)
+        self.changed_by = np.empty(n_rows)
+        self.changed = np.empty(n_classes + 1, dtype=np.int64)
+        self.list_all()
+
+    def list_all(self) -> None:
+        """List every row with all it has, for a learner that knows none of them yet."""
+        self.stale[:] = True
+        self.changed_rows[:] = np.arange(len(self.raw))
+        self.changed_by[:] = self.raw
+        self.changed[:] = self.rows.starts
 
     @property
     def values(self) -> Array:

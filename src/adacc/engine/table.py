@@ -151,9 +151,13 @@ class FrameTable(Table):
             if values.dtype == object or series.dtype == nw.Boolean:
                 values = self.labels(column)
             try:
-                yield column, np.ascontiguousarray(values, dtype=np.float64)
+                floats = np.ascontiguousarray(values, dtype=np.float64)
             except (TypeError, ValueError):
                 raise ValueError(f"{self.name(column)} must hold numbers, but has the type {series.dtype}") from None
+            infinite = np.isinf(floats)
+            if infinite.any():
+                raise ValueError(f"{self.name(column)} holds an infinite value in row {int(np.argmax(infinite))}")
+            yield column, floats
 
     def labels(self, column: int) -> NDArray[np.object_]:
         series = self._series(column)

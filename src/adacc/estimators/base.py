@@ -24,7 +24,7 @@ from adacc.engine.ensemble import Ensemble
 from adacc.engine.loop import Boosting
 from adacc.engine.table import ArrayTable, Table, is_frame, read
 from adacc.estimators.calibration import Calibrator, decide
-from adacc.estimators.compat import CallbackRounds, CallbackSupportMixin, with_callbacks
+from adacc.estimators.compat import CALLER_OF_FIT, CallbackRounds, CallbackSupportMixin, with_callbacks
 from adacc.estimators.settings import Settings, read_settings
 from adacc.estimators.training import Problem, held_out_scores, make_plan, train
 from adacc.rules.base import Array
@@ -138,7 +138,7 @@ class BaseBoosting(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 warnings.warn(
                     "already the first weak learner is no better than chance; it is kept alone, with vote 1",
                     ConvergenceWarning,
-                    stacklevel=2,
+                    stacklevel=CALLER_OF_FIT,
                 )
             self.__dict__.update(_fitted(ensemble, problem, settings))
             tell.end()
@@ -250,9 +250,9 @@ class BaseBoosting(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 ensure_all_finite="allow-nan" if takes.allow_nan else True,
             )
         except ValueError as error:
-            if "could not convert string" not in str(error):
+            if "string" not in str(error):
                 raise
-            raise ValueError(f"{error}; give strings as columns of a frame, which are used as categories") from None
+            raise ValueError(f"{error} Give strings as columns of a frame: these are used as categories.") from None
         return read(checked)
 
     def _read_known(self, X: Any) -> Table:
@@ -269,7 +269,7 @@ class BaseBoosting(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         used = np.flatnonzero(weight)
         classes, codes = np.unique(labels[used], return_inverse=True)
         if not 2 <= len(classes) <= dtypes.MAX_CLASSES:
-            few = f"only one class, {classes[0]!r}" if len(classes) == 1 else f"{len(classes)} classes"
+            few = f"only one class, {classes.tolist()[0]!r}" if len(classes) == 1 else f"{len(classes)} classes"
             where = " among the rows of positive sample_weight" if len(used) < len(labels) else ""
             raise ValueError(f"y must have from 2 to {dtypes.MAX_CLASSES} classes, got {few}{where}")
         if len(used) < len(labels):
@@ -314,7 +314,7 @@ class BaseBoosting(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         weight = _check_weight(sample_weight_val, table.n_rows, "sample_weight_val")
         unknown = np.setdiff1d(labels, problem.classes)
         if len(unknown):
-            raise ValueError(f"y_val has the label {unknown[0]!r}, which y does not have")
+            raise ValueError(f"y_val has the label {unknown.tolist()[0]!r}, which y does not have")
         codes = np.searchsorted(problem.classes, labels)
         return problem, Problem(table, codes, weight, problem.classes, problem.tie_class)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["CallbackRounds", "CallbackSupportMixin", "with_callbacks"]
+__all__ = ["CALLER_OF_FIT", "CallbackRounds", "CallbackSupportMixin", "with_callbacks"]
+
+CALLER_OF_FIT = 3  # how far up from fit's own frame a warning must point, past the wrapper that `with_callbacks` puts
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -13,6 +15,8 @@ except ImportError:
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """Stands in for the mixin of scikit-learn 1.9: there are no callbacks to call."""
+
+    CALLER_OF_FIT = 2
 
     def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
         return method

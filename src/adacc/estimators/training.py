@@ -149,7 +149,7 @@ def held_out_scores(settings: Settings, problem: Problem, n_folds: int) -> Array
     """Scores of every row from ensembles that were trained without it."""
     counts = np.diff(problem.rows.starts)
     if counts.min() < n_folds:
-        label = problem.classes[counts.argmin()]
+        label = problem.classes.tolist()[counts.argmin()]
         raise ValueError(
             f"calibration_cv={n_folds} needs as many rows of every class, but {label!r} has {counts.min()}"
         )

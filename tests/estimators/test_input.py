@@ -1,0 +1,188 @@
+"""Input as people have it: the same model whatever X came as, categories and gaps without the user's help."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy import sparse
+from sklearn.compose import make_column_transformer
+from sklearn.preprocessing import OneHotEncoder
+
+import adacc
+
+
+def fit(X, y, **params):
+    return adacc.AdaCC1Classifier(n_estimators=20, **params).fit(X, y)
+
+
+def mixed_frame(n=300, seed=0):
+    """Numbers, strings, categories, booleans; the target depends on all of them."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 80, n),
+            "town": rng.choice(["Kiel", "Ulm", "Jena", "Bonn"], n),
+            "grade": pd.Categorical(rng.choice(["c", "b", "a"], n), categories=["a", "b", "c", "never"]),
+            "member": rng.random(n) < 0.5,
+            "income": rng.normal(size=n),
+        }
+    )
+    odds = (frame["town"] == "Ulm") * 1.5 + (frame["grade"] == "b") * 1.0 + frame["member"] * 0.8 + frame["income"]
+    return frame, (odds + rng.normal(size=n) > 2.5).map({True: "yes", False: "no"}).to_numpy()
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        np.asfortranarray,
+        lambda X: X[::1, :][:, ::1],
+        lambda X: np.repeat(X, 2, axis=0)[::2],
+        lambda X: X.astype(np.float32),
+        lambda X: X.astype(np.int64),
+        lambda X: X.astype(np.int8),
+        lambda X: X.astype(">f8"),
+        lambda X: X.tolist(),
+        sparse.csr_matrix,
+        sparse.csc_array,
+        sparse.coo_array,
+        pd.DataFrame,
+        lambda X: pl.DataFrame(X, schema=["a", "b", "c"]),
+        lambda X: pa.table({name: X[:, j] for j, name in enumerate("abc")}),
+        lambda X: pd.DataFrame(X).astype("Int64"),
+        lambda X: pd.DataFrame(X).astype(object),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_one_model_whatever_x_came_as(form):
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 9, size=(120, 3)).astype(float)
+    y = (X[:, 0] + rng.integers(0, 6, 120) > 9).astype(int)
+    plain, other = fit(X, y), fit(form(X), y)
+    assert other.estimators_ == plain.estimators_
+    np.testing.assert_array_equal(other.decision_function(form(X)), plain.decision_function(X))
+
+
+def test_read_only_memory():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(60, 3)), np.tile([0, 0, 1], 20)
+    for array in (X, y):
+        array.setflags(write=False)
+    before = X.copy()
+    fit(X, y).predict(X)
+    np.testing.assert_array_equal(X, before)
+
+
+@pytest.mark.parametrize("method", ["adacc1", "adac2", "rareboost", "smoteboost"])
+def test_categories_are_what_one_hot_stumps_would_be(method):
+    frame, y = mixed_frame()
+    hot = make_column_transformer((OneHotEncoder(), ["town", "grade", "member"]), remainder="passthrough")
+    encoded = hot.fit_transform(frame)
+    native = adacc.BoostingClassifier(method, n_estimators=25, random_state=0)
+    if method == "smoteboost":  # its synthetic rows differ, so only that it works is compared
+        assert native.fit(frame, y).score(frame, y) > 0.6
+        return
+    native.fit(frame, y)
+    one_hot = adacc.BoostingClassifier(method, n_estimators=25).fit(encoded, y)
+    np.testing.assert_allclose(native.estimator_errors_, one_hot.estimator_errors_, rtol=1e-9)
+    np.testing.assert_allclose(native.decision_function(frame), one_hot.decision_function(encoded), rtol=1e-9)
+
+
+def test_pandas_polars_and_arrow_frames_agree():
+    frame, y = mixed_frame()
+    one = fit(frame, y)
+    for other in (pl.from_pandas(frame), pa.Table.from_pandas(frame)):
+        model = fit(other, y)
+        assert model.estimators_ == one.estimators_
+        np.testing.assert_array_equal(model.predict(other), one.predict(frame))
+    assert {"Ulm", "b"} & {stump.category for stump in one.estimators_}
+
+
+def test_an_array_of_objects_at_predict_time():
+    frame, y = mixed_frame()
+    model = fit(frame, y)
+    with pytest.warns(UserWarning, match="feature names"):
+        predicted = model.predict(frame.to_numpy())
+    np.testing.assert_array_equal(predicted, model.predict(frame))
+
+
+def test_categories_unseen_in_training_are_like_any_other_category():
+    frame, y = mixed_frame()
+    model = fit(frame, y)
+    stranger = frame.assign(town="Atlantis")
+    scores = model.decision_function(stranger)
+    assert np.isfinite(scores).all()
+    elsewhere = [model.decision_function(frame.assign(town=town)) for town in frame["town"].unique()]
+    used = {stump.category for stump in model.estimators_ if stump.feature == 1}
+    unused = [town for town in frame["town"].unique() if town not in used]
+    if unused:
+        np.testing.assert_array_equal(scores, model.decision_function(frame.assign(town=unused[0])))
+    assert not all(np.array_equal(scores, other) for other in elsewhere)
+
+
+def test_missing_is_a_branch_of_its_own():
+    """Whether a value is there tells the class; its size tells nothing."""
+    rng = np.random.default_rng(0)
+    y = np.tile([0, 0, 0, 1], 50)
+    X = rng.normal(size=(200, 2))
+    X[y == 1, 0] = np.nan
+    model = fit(X, y)
+    assert model.n_iter_ == 1
+    assert (model.predict(X) == y).all()
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1]})
+    frame["c"] = np.where(y == 1, None, rng.choice(["u", "v"], 200))
+    assert (fit(frame[["b", "c"]], y).predict(frame[["b", "c"]]) == y).all()
+
+
+def test_missing_at_predict_time_only():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(90, 2)), np.tile([0, 0, 1], 30)
+    X[:, 0] += 2 * y
+    model = fit(X, y)
+    assert np.isfinite(model.predict_proba(np.full((3, 2), np.nan))).all()
+
+
+def test_sparse_cells_that_are_not_stored_are_zeros():
+    rng = np.random.default_rng(5)
+    dense = rng.integers(0, 3, size=(150, 6)) * (rng.random((150, 6)) < 0.3) - 1.0 * (rng.random((150, 6)) < 0.1)
+    dense[rng.random((150, 6)) < 0.05] = np.nan
+    y = (np.nan_to_num(dense[:, 0]) + rng.random(150) > 1.2).astype(int)
+    one, other = fit(dense, y), fit(sparse.csr_array(dense), y)
+    assert one.estimators_ == other.estimators_
+    np.testing.assert_array_equal(one.predict(dense), other.predict(sparse.csc_array(dense)))
+
+
+@pytest.mark.parametrize("labels", [["no", "yes"], [False, True], [-1, 1], [3, 2], [1.0, 0.0]])
+def test_labels_of_any_kind(rare, labels):
+    X, y = rare
+    named = np.array(labels)[y]
+    model = fit(X, named)
+    assert set(model.predict(X)) == set(labels)
+    flip = 1 if model.classes_[1] == labels[1] else -1
+    np.testing.assert_allclose(model.decision_function(X), flip * fit(X, y).decision_function(X))
+
+
+def test_labels_as_series():
+    frame, y = mixed_frame()
+    for series in (pd.Series(y), pd.Series(y, dtype="category"), pl.Series(y)):
+        assert fit(frame, series).classes_.tolist() == ["no", "yes"]
+
+
+@pytest.mark.parametrize("max_bins", [2, 255, 300, None])
+def test_more_codes_than_a_byte_holds(max_bins):
+    X = np.random.default_rng(0).permutation(600)[:, None].astype(float)
+    y = (X[:, 0] % 200 > 100).astype(int)
+    model = fit(X, y, max_bins=max_bins)
+    assert len({stump.threshold for stump in model.estimators_}) <= (max_bins or 600)
+    assert model.score(X, y) > 0.5
+
+
+def test_many_categories():
+    rng = np.random.default_rng(0)
+    names = np.array([f"id{i:04d}" for i in range(400)])
+    frame = pd.DataFrame({"id": rng.choice(names, 2000), "x": rng.normal(size=2000)})
+    y = frame["id"].isin(names[:40]).to_numpy() ^ (rng.random(2000) < 0.02)
+    model = adacc.AdaCC2Classifier(n_estimators=80).fit(frame, y)
+    caught = {stump.category for stump in model.estimators_ if stump.feature == 0 and stump.left}
+    assert len(caught) > 30
+    assert caught <= set(names[:40])
