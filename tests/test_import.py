@@ -1,0 +1,70 @@
+"""What `import adacc` brings along, and that it works where nothing can be written."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+
+def run(code, **environment):
+    script = textwrap.dedent(code)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, env={**os.environ, **environment}
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_import_loads_nothing_heavy():
+    loaded = run(
+        """
+        import sys
+        import adacc
+        heavy = ["matplotlib", "polars", "imblearn", "dask", "jinja2", "altair", "lightgbm", "xgboost"]
+        print([name for name in heavy if name in sys.modules])
+        """
+    )
+    assert loaded == "[]"
+
+
+@pytest.mark.compiled
+def test_nothing_is_compiled_at_import():
+    compiled = run(
+        """
+        import adacc
+        from adacc.engine import kernels
+        print([name for name, f in vars(kernels).items() if getattr(f, "signatures", None)])
+        """
+    )
+    assert compiled == "[]"
+
+
+FIT = """
+    import numpy as np
+    import adacc
+    X = np.arange(40.0)[:, None] % 7
+    print(adacc.AdaCC1Classifier(n_estimators=3).fit(X, np.arange(40) % 3 == 0).n_iter_)
+"""
+
+
+# As in a container with a read-only image: neither the package's folder nor the user's may be used for the cache.
+NOWHERE = {"NUMBA_CACHE_LOCATOR_CLASSES": "UserProvidedCacheLocator"}
+
+
+@pytest.mark.compiled
+def test_where_no_folder_can_be_written_a_private_one_serves(tmp_path):
+    assert run(FIT, TMPDIR=str(tmp_path), **NOWHERE) == "3"
+    folder = next(tmp_path.glob("adacc-kernels-*"))
+    assert folder.stat().st_mode & 0o077 == 0
+    assert any(folder.rglob("*.nbi"))
+
+
+@pytest.mark.compiled
+def test_a_cache_folder_that_others_may_write_to_is_not_used(tmp_path):
+    folder = tmp_path / f"adacc-kernels-{os.getuid()}"
+    folder.mkdir()
+    folder.chmod(0o777)
+    assert run(FIT, TMPDIR=str(tmp_path), **NOWHERE) == "3"
+    assert not any(folder.iterdir())
