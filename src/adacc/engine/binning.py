@@ -13,8 +13,6 @@ from adacc.engine import dtypes, kernels
 from adacc.engine.table import Floats, Table
 from adacc.engine.threads import Threads
 
-UNWEIGHTED = np.empty(0)
-
 
 @dataclass(frozen=True)
 class Numbers:
@@ -114,7 +112,7 @@ def learn(table: Table, sample_weight: Floats, max_bins: int | None, threads: Th
     def describe(first: int, last: int) -> None:
         numeric = [j for j in range(first, last) if not categorical[j]]
         for j, values in table.numbers(numeric):
-            features[j] = Numbers(_thresholds(values, sample_weight if weighted else UNWEIGHTED, max_bins))
+            features[j] = Numbers(_thresholds(values, sample_weight if weighted else None, max_bins))
         for j in range(first, last):
             if categorical[j]:
                 features[j] = Categories(_distinct(table.labels(j)))
@@ -123,17 +121,26 @@ def learn(table: Table, sample_weight: Floats, max_bins: int | None, threads: Th
     return Coder(tuple(features))
 
 
-def _thresholds(values: Floats, weights: Floats, max_bins: int | None) -> Floats:
-    if len(weights):
+def _thresholds(values: Floats, weights: Floats | None, max_bins: int | None) -> Floats:
+    """Midway between neighbouring distinct values; of more than `max_bins` of them, between bins of even weight."""
+    if weights is None:
+        values = np.sort(values)
+    else:
         order = np.argsort(values, kind="stable")
         values, weights = values[order], weights[order]
-    else:
-        values = np.sort(values)
-    n_present = int(np.searchsorted(values, np.nan))  # NaN sorts last
-    most = max_bins or n_present
-    cuts = np.empty(min(most, n_present) + 1)
-    n_cuts = kernels.cut_points(values[:n_present], weights[:n_present], most, cuts)
-    return cuts[:n_cuts].copy()
+    values = values[: np.searchsorted(values, np.nan)]  # NaN sorts last
+    ends = np.flatnonzero(values[1:] != values[:-1])  # the last of each run of equal values, but for the last run
+    if max_bins is not None and len(ends) >= max_bins:
+        first = np.concatenate([[0], ends + 1])
+        share = (
+            np.diff(first, append=len(values)) if weights is None else np.add.reduceat(weights[: len(values)], first)
+        )
+        closed = np.empty(max_bins, dtype=np.int64)
+        n_closed = kernels.close_bins(share.astype(np.float64), max_bins, closed)
+        ends = ends[closed[:n_closed]]
+    low, high = values[ends], values[ends + 1]
+    middle = low / 2 + high / 2  # halves first, so that huge values do not overflow
+    return np.where((low <= middle) & (middle < high), middle, low)
 
 
 def _distinct(labels: NDArray[np.object_]) -> tuple[Any, ...]:

@@ -20,56 +20,24 @@ _REORDER = {"reassoc", "nsz"}
 
 
 @kernel
-def cut_points(values, weights, max_bins, out):
-    """Thresholds of one feature: midway between neighbouring distinct values, at most ``max_bins - 1`` of them.
+def close_bins(weights, max_bins, out):
+    """Put distinct values, given by their weights, into bins; the last value of each bin but the last, and how many.
 
-    `values` ascend and hold no NaN; `weights` go with them, or are empty if every row counts 1. With more distinct
-    values than bins each bin is closed once it holds its share of the weight that is left, and before a value that
-    fills a bin alone, so that a heavy value (zero, often) does not swallow the bins of the others.
+    A bin is closed once it holds its share of the weight that is left, and before a value that fills a bin alone, so
+    that a heavy value (zero, often) does not swallow the bins of the others.
     """
-    n, weighted = len(values), len(weights) > 0
-    n_distinct = 0
-    total = 0.0
-    for i in range(n):
-        total += weights[i] if weighted else 1.0
-        if i == 0 or values[i] != values[i - 1]:
-            n_distinct += 1
-    n_cuts, bins_left, left, held = 0, max_bins, total, 0.0
-    i = 0
-    while i < n:
-        end, here = _run_of_equals(values, weights, i)
-        held += here
-        if end == n:
-            break
-        close = n_distinct <= max_bins
-        if not close and bins_left > 1:
-            share = left / bins_left
-            close = held >= share or _run_of_equals(values, weights, end)[1] >= share
-        if close:
-            out[n_cuts] = _midway(values[i], values[end])
-            n_cuts += 1
+    left, held, n_closed = 0.0, 0.0, 0
+    for weight in weights:
+        left += weight
+    for i in range(len(weights) - 1):
+        held += weights[i]
+        share = left / (max_bins - n_closed)
+        if n_closed < max_bins - 1 and (held >= share or weights[i + 1] >= share):
+            out[n_closed] = i
+            n_closed += 1
             left -= held
             held = 0.0
-            bins_left -= 1
-        i = end
-    return n_cuts
-
-
-@kernel
-def _run_of_equals(values, weights, start):
-    """End and weight of the run of equal values that begins at `start`."""
-    end, weight = start, 0.0
-    while end < len(values) and values[end] == values[start]:
-        weight += weights[end] if len(weights) > 0 else 1.0
-        end += 1
-    return end, weight
-
-
-@kernel
-def _midway(low, high):
-    """A number t with low <= t < high, halfway if floats allow; halves first, so that huge values do not overflow."""
-    middle = low / 2 + high / 2
-    return middle if low <= middle < high else low
+    return n_closed
 
 
 @kernel
@@ -77,12 +45,14 @@ def code_column(values, thresholds, order, out):
     """``out[i]`` = number of thresholds below ``values[order[i]]``; NaN gets the code after the last bin.
 
     Two rounds of counting, over the last threshold of each block of 16 and then within one block: counting vectorises
-    and never mispredicts, which makes it several times faster than bisection.
+    and never mispredicts, which makes it several times faster than bisection. Only where there are very many blocks is
+    their number first halved. The arrays made here cannot overlap `out`, so the compiler keeps them in registers.
     """
     n_blocks = len(thresholds) // 16 + 1
-    padded = np.full(16 * n_blocks, np.inf)
-    padded[: len(thresholds)] = thresholds
-    ends = padded[15::16].copy()
+    padded, ends = np.empty(16 * n_blocks), np.empty(n_blocks)
+    for j in range(len(padded)):
+        padded[j] = thresholds[j] if j < len(thresholds) else np.inf
+        ends[j // 16] = padded[j]
     missing = len(thresholds) + 1
     for i in range(len(order)):
         value = values[order[i]]
@@ -139,7 +109,7 @@ def best_splits(histogram, scale, total, offsets, categorical, criterion, first,
     lowest wins. In a numeric feature the missing rows are a leaf of their own in every split.
     """
     n_classes = len(scale)
-    present, missing = np.zeros(n_classes), np.zeros(n_classes)
+    present, missing = np.empty(n_classes), np.empty(n_classes)
     unsplit = _purity(total, criterion)
     for f in range(first, last):
         begin, end = offsets[f], offsets[f + 1] - 1  # the last code: missing, or a category not seen in training
@@ -153,22 +123,23 @@ def best_splits(histogram, scale, total, offsets, categorical, criterion, first,
         elif not categorical[f]:
             end -= 1  # everything up to the last bin is no split
         keep = 0.0 if categorical[f] else 1.0
-        bins = histogram[:, begin:end]
         if n_classes == 2 and criterion == GINI:
-            best, cuts[f] = _scan_two(bins, scale, present, keep, unsplit - rest, tie)
+            best, cuts[f] = _scan_two(histogram, begin, end, scale, present, keep, unsplit - rest, tie)
         else:
-            best, cuts[f] = _scan(bins, scale, present, keep, criterion, unsplit - rest, tie)
+            best, cuts[f] = _scan(histogram, begin, end, scale, present, keep, criterion, unsplit - rest, tie)
         gains[f] = best + rest - unsplit
 
 
 @kernel
-def _scan(bins, scale, present, keep, criterion, best, tie):
+def _scan(histogram, begin, end, scale, present, keep, criterion, best, tie):
     """Best purity of left and right, and its cut. `keep` is 1 where the left leaf grows from cut to cut, else 0."""
     cut = 0
-    left, right = np.zeros(len(scale)), np.zeros(len(scale))
-    for at in range(bins.shape[1]):
+    left, right = np.empty(len(scale)), np.empty(len(scale))
+    for k in range(len(scale)):
+        left[k] = 0.0
+    for at in range(end - begin):
         for k in range(len(scale)):
-            left[k] = keep * left[k] + scale[k] * bins[k, at]
+            left[k] = keep * left[k] + scale[k] * histogram[k, begin + at]
             right[k] = present[k] - left[k]
         value = _purity(left, criterion) + _purity(right, criterion)
         if value > best + tie:
@@ -177,10 +148,10 @@ def _scan(bins, scale, present, keep, criterion, best, tie):
 
 
 @kernel
-def _scan_two(bins, scale, present, keep, best, tie):
+def _scan_two(histogram, begin, end, scale, present, keep, best, tie):
     """`_scan` for two classes and Gini, the case that must be fast: no arrays, one division."""
     cut = 0
-    bins_0, bins_1 = bins[0], bins[1]
+    bins_0, bins_1 = histogram[0, begin:end], histogram[1, begin:end]
     scale_0, scale_1, present_0, present_1 = scale[0], scale[1], present[0], present[1]
     left_0, left_1 = 0.0, 0.0
     for at in range(len(bins_0)):
@@ -220,29 +191,39 @@ def _purity(weights, criterion):
 
 
 @kernel
-def choose_split(gains, cuts, histogram, scale, offsets, categorical, tie_class, tie, lookup):
-    """(feature, cut, left, right, missing): the split of the largest gain and the class of each of its leaves.
+def choose_split(gains, cuts, histogram, scale, offsets, categorical, tie_class, tie, leaves, classes, lookup):
+    """(feature, cut) of the largest gain; the first of those equal within `tie`, feature -1 if none gains anything.
 
-    `lookup` receives the class of each code of that feature. Of features equal within `tie` the first wins; feature
-    -1 if none gains anything. An empty leaf predicts what all rows together would.
+    `leaves` receives the weights by class of its left, right and missing branch and of all rows, `classes` the class of
+    each, `lookup` the class of each code. The heaviest class wins; of equal ones `tie_class` where there are two
+    classes, the first where more. An empty branch predicts what all rows together would.
     """
     feature, best = -1, 0.0
     for f in range(len(gains)):
         if gains[f] > best + tie:
             feature, best = f, gains[f]
-    f = max(feature, 0)
+    f = 0 if feature < 0 else feature
     n_classes, begin, last, cut = len(scale), offsets[f], offsets[f + 1] - offsets[f] - 1, cuts[f]
-    leaves = np.zeros((3, n_classes))
     for k in range(n_classes):
+        for leaf in range(4):
+            leaves[leaf, k] = 0.0
         for code in range(last + 1):
-            leaves[_leaf(code, cut, last, categorical[f]), k] += scale[k] * histogram[k, begin + code]
-    classes = np.full(3, _heaviest(leaves.sum(axis=0), tie_class, tie))
-    for leaf in range(3):
-        if feature >= 0 and leaves[leaf].sum() > 0.0:
-            classes[leaf] = _heaviest(leaves[leaf], tie_class, tie)
+            weight = scale[k] * histogram[k, begin + code]
+            leaves[_leaf(code, cut, last, categorical[f]), k] += weight
+            leaves[3, k] += weight
+    for leaf in range(3, -1, -1):
+        heaviest, n_equal = 0, 1
+        for k in range(1, n_classes):
+            lead = leaves[leaf, k] - leaves[leaf, heaviest]
+            if lead > tie:
+                heaviest, n_equal = k, 1
+            elif lead >= -tie:
+                n_equal += 1
+        empty = leaf < 3 and (feature < 0 or leaves[leaf, heaviest] <= 0.0)
+        classes[leaf] = classes[3] if empty else tie_class if n_classes == 2 and n_equal == 2 else heaviest
     for code in range(last + 1):
         lookup[code] = classes[_leaf(code, cut, last, categorical[f])]
-    return feature, cut, classes[0], classes[1], classes[2]
+    return feature, cut
 
 
 @kernel
@@ -255,24 +236,11 @@ def _leaf(code, cut, last, categorical):
     return 0 if code <= cut else 1
 
 
-@kernel
-def _heaviest(weights, tie_class, tie):
-    """Class of the largest weight; of equal ones `tie_class` where there are two classes, the first where more."""
-    heaviest = weights.max() - tie
-    if len(weights) == 2 and weights.min() >= heaviest:
-        return tie_class
-    for k in range(len(weights)):
-        if weights[k] >= heaviest:
-            return k
-    return 0
-
-
 @kernel(fastmath=_REORDER)
 def predict_rows(cells, lookup, raw, scale, starts, predicted, mass):
-    """Class of each row from its cell, and the weight of each (true, predicted) pair."""
+    """Class of each row from its cell, and the weight of each (true, predicted) pair, added to `mass`."""
     for i in range(len(cells)):
         predicted[i] = lookup[cells[i]]
-    mass[:] = 0.0
     for k in range(len(scale)):
         # Slices, here and below: their loops need no test for negative numbers, and vectorise.
         classes, weights = predicted[starts[k] : starts[k + 1]], raw[starts[k] : starts[k + 1]]
@@ -282,7 +250,8 @@ def predict_rows(cells, lookup, raw, scale, starts, predicted, mass):
                 one = np.float64(classes[i])
                 zeros += weights[i] * (1.0 - one)
                 ones += weights[i] * one
-            mass[k, 0], mass[k, 1] = scale[k] * zeros, scale[k] * ones
+            mass[k, 0] += scale[k] * zeros
+            mass[k, 1] += scale[k] * ones
         else:
             for i in range(len(classes)):
                 mass[k, classes[i]] += scale[k] * weights[i]

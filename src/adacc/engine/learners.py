@@ -175,7 +175,8 @@ class StumpLearner:
         n_features = len(coder.features)
         self.histogram = np.zeros((rows.n_classes, int(self.offsets[-1])))
         self.gains, self.cuts = np.zeros(n_features), np.zeros(n_features, dtype=np.int64)
-        self.lookup = np.zeros(int(np.diff(self.offsets).max()), dtype=dtypes.CLASS)
+        self.leaves, self.classes = np.empty((4, rows.n_classes)), np.empty(4, dtype=np.int64)
+        self.lookup = np.empty(int(np.diff(self.offsets).max()), dtype=dtypes.CLASS)
 
     def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, Cells]:
         if sample is None:
@@ -204,11 +205,11 @@ class StumpLearner:
             )  # fmt: skip
 
         self.threads.over(len(self.gains), work)
-        stump = kernels.choose_split(
+        feature, cut = kernels.choose_split(
             self.gains, self.cuts, self.histogram, scale, self.offsets, self.categorical,
-            self.tie_class, TIE, self.lookup,
+            self.tie_class, TIE, self.leaves, self.classes, self.lookup,
         )  # fmt: skip
-        return stump, (self.codes[max(stump[0], 0)], self.lookup)
+        return (feature, cut, *self.classes[:3].tolist()), (self.codes[max(feature, 0)], self.lookup)
 
     def prepare(self, table: Table, order: NDArray[np.uint32]) -> NDArray[np.unsignedinteger]:
         return self.coder.codes(table, order, self.threads).astype(self.codes.dtype, copy=False)

@@ -55,7 +55,7 @@ class Audience:
 
     def hear(self, cells: Cells, raw: Array, scale: Array) -> Array:
         """Note what each row is predicted as; ``W``, the weight of each (true, predicted) pair."""
-        W = np.empty((self.rows.n_classes, self.rows.n_classes))
+        W = np.zeros((self.rows.n_classes, self.rows.n_classes))
         kernels.predict_rows(*cells, raw, scale, self.rows.starts, self.predicted, W)
         return W
 
