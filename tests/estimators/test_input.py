@@ -186,3 +186,27 @@ def test_many_categories():
     caught = {stump.category for stump in model.estimators_ if stump.feature == 0 and stump.left}
     assert len(caught) > 30
     assert caught <= set(names[:40])
+
+
+def test_every_way_of_saying_missing():
+    """NaN, None, pandas' NA in nullable columns, polars' null: one model."""
+    rng = np.random.default_rng(6)
+    number, label = rng.integers(0, 9, 200).astype(float), rng.choice(["u", "v", "w"], 200).astype(object)
+    flag = rng.random(200) < 0.5
+    y = ((number > 5) & flag) | (label == "w") & (rng.random(200) < 0.6)
+    gaps = [rng.random(200) < 0.2 for _ in range(3)]
+    columns = {"number": number, "label": label, "flag": flag}
+    cells = {
+        name: [None if gap else value for value, gap in zip(values.tolist(), gaps[j], strict=True)]
+        for j, (name, values) in enumerate(columns.items())
+    }
+    plain = pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in cells.items()})
+    plain["number"] = plain["number"].astype(float)
+    nullable = plain.astype({"number": "Int64", "label": "string", "flag": "boolean"})
+    category = nullable.astype({"label": "category"})
+    arrow = nullable.convert_dtypes(dtype_backend="pyarrow")
+    models = [fit(frame, y) for frame in (plain, nullable, category, arrow, pl.DataFrame(cells), pa.table(cells))]
+    assert None in {stump.category for stump in models[0].estimators_ if stump.threshold is None}
+    for model in models[1:]:
+        assert model.estimators_ == models[0].estimators_
+    np.testing.assert_array_equal(models[1].predict(nullable), models[0].predict(plain))
