@@ -39,4 +39,4 @@ def test_the_example_is_a_method_like_any_other(rootcost, rare):
     np.testing.assert_allclose(engine.weights_after[-1], rounds[-1].weights_after)
     model = rootcost(n_estimators=5, costs={0: 1, 1: 2}).fit(X, y)
     assert model.n_iter_ == 5
-    assert "Threads over features" in rootcost.__doc__
+    assert "Only their ratios matter" in rootcost.__doc__

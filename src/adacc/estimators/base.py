@@ -6,8 +6,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar, dataclass_transform
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,51 +24,10 @@ from adacc.engine.loop import Boosting
 from adacc.engine.table import ArrayTable, Table, is_frame, read
 from adacc.estimators.calibration import Calibrator, decide
 from adacc.estimators.compat import CALLER_OF_FIT, CallbackRounds, CallbackSupportMixin, with_callbacks
+from adacc.estimators.parameters import parameters
 from adacc.estimators.settings import Settings, read_settings
 from adacc.estimators.training import Problem, held_out_scores, make_plan, train
 from adacc.rules.base import Array
-
-C = TypeVar("C", bound=type)
-
-
-@dataclass_transform(kw_only_default=True, eq_default=False)
-def parameters(cls: C) -> C:
-    """Make the annotated names of a class its constructor parameters, stored as given: scikit-learn's contract.
-
-    The shared parameters' description, written once in `BaseBoosting`, replaces ``{shared}`` in the docstring.
-    """
-    cls.__doc__ = (cls.__doc__ or "").replace("    {shared}", SHARED)
-    return dataclass(eq=False, repr=False, kw_only=True)(cls)  # type: ignore[return-value]
-
-
-SHARED = """    estimator : classifier, default=None
-        The weak learner: None for the native decision stump, or any scikit-learn classifier that takes sample_weight.
-        `criterion` and `max_bins` concern the native stump.
-    n_estimators : int, default=100
-        Most rounds of boosting.
-    learning_rate : float, default=1.0
-        What each vote is multiplied by.
-    criterion : {"gini", "entropy", "error"}, default="gini"
-        What a stump's split minimises.
-    max_bins : int or None, default=255
-        Most bins of a numeric feature; a feature with no more distinct values is split exactly. None: always exactly.
-    dialect : {"paper", "authors"}, default="paper"
-        The formulas as printed, or as in the code behind the published tables, where these differ.
-    pos_label : label, default=None
-        The positive of two classes: None for the rarer one. Only ties depend on it, which go to the other class.
-    n_iter_no_change : int, default=None
-        Early stopping: end when the balanced accuracy on held-out rows has not risen for so many rounds, and keep the
-        rounds up to the best. None: no early stopping.
-    validation_fraction : float, default=0.1
-        Part of the rows held out for early stopping, where `fit` is given no ``X_val``.
-    warm_start : bool, default=False
-        Whether `fit` goes on from the rounds of the last `fit` on the same data.
-    n_jobs : int, default=None
-        Threads over features. The result does not depend on it.
-    verbose : int, default=0
-        Report progress on standard error every so many rounds.
-    random_state : int, RandomState instance or None, default=None
-        Seed of what is random: sampling methods, random weak learners, the held-out rows."""
 
 
 @parameters

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any
 
-from adacc.estimators.base import BaseBoosting, parameters
+from adacc.estimators.base import BaseBoosting
+from adacc.estimators.parameters import parameters
 from adacc.rules import Rule
 
 
@@ -13,14 +14,10 @@ from adacc.rules import Rule
 class BoostingClassifier(BaseBoosting):
     """Boosting by any method of the family, chosen by name.
 
-    Parameters
-    ----------
-    method : str or Rule, default="adacc1"
-        One of ``adacc.methods()``, or a rule of your own.
-    costs, alpha, costs_on, calibration, calibration_cv, sampling_ratio, n_synthetic, k_neighbors : default=None
-        The method's own options, described at its class; None for the method's default. One that the method does not
-        have is an error.
-    {shared}
+    The options of the methods, from `costs` on, are None by default, which is the default of the method; one that the
+    method does not have is an error.
+
+    {parameters}
 
     Attributes
     ----------
@@ -67,15 +64,7 @@ class AdaCC1Classifier(BaseBoosting):
     Needs no cost matrix: each round the costs follow the error rates of the ensemble so far
     [Iosifidis, Papadopoulos, Rosenhahn & Ntoutsi 2022].
 
-    Parameters
-    ----------
-    alpha : {"error", "cost"}, default="error"
-        The vote from the weighted error, or as printed, from the costs.
-    {shared}
-
-    See Also
-    --------
-    BoostingClassifier : All methods by name; its docstring lists the fitted attributes.
+    {parameters}
 
     Examples
     --------
@@ -99,15 +88,7 @@ class AdaCC2Classifier(BaseBoosting):
 
     As `AdaCC1Classifier`, but the cost multiplies the weight.
 
-    Parameters
-    ----------
-    alpha : {"error", "cost"}, default="error"
-        The vote from the weighted error, or as printed, from the costs.
-    {shared}
-
-    See Also
-    --------
-    BoostingClassifier : All methods by name; its docstring lists the fitted attributes.
+    {parameters}
 
     Examples
     --------
@@ -131,15 +112,7 @@ class AdaNCC1Classifier(BaseBoosting):
 
     The non-cumulative twin, there to show what the memory of AdaCC1 is worth.
 
-    Parameters
-    ----------
-    alpha : {"error", "cost"}, default="error"
-        The vote from the weighted error, or as printed, from the costs.
-    {shared}
-
-    See Also
-    --------
-    BoostingClassifier : All methods by name; its docstring lists the fitted attributes.
+    {parameters}
 
     Examples
     --------
@@ -163,15 +136,7 @@ class AdaNCC2Classifier(BaseBoosting):
 
     The non-cumulative twin, there to show what the memory of AdaCC2 is worth.
 
-    Parameters
-    ----------
-    alpha : {"error", "cost"}, default="error"
-        The vote from the weighted error, or as printed, from the costs.
-    {shared}
-
-    See Also
-    --------
-    BoostingClassifier : All methods by name; its docstring lists the fitted attributes.
+    {parameters}
 
     Examples
     --------
@@ -195,13 +160,7 @@ class AdaBoostClassifier(BaseBoosting):
 
     Freund & Schapire 1997; for more than two classes as in Zhu et al. 2009 (SAMME).
 
-    Parameters
-    ----------
-    {shared}
-
-    See Also
-    --------
-    BoostingClassifier : All methods by name; its docstring lists the fitted attributes.
+    {parameters}
 
     Examples
     --------
@@ -223,22 +182,7 @@ class CGAdaClassifier(BaseBoosting):
 
     Landesa-Vázquez & Alba-Castro 2012.
 
-    Parameters
-    ----------
-    costs : "balanced", dict or sequence, default="balanced"
-        Cost of misclassifying a row of each class: inversely proportional to the class's weight, as {label: cost}, or
-        one number per class in sorted order. Only their ratios matter. Costs are best tuned: the methods that apply
-        them anew each round want ratios far closer to 1 than "balanced".
-    calibration : {None, "sigmoid", "isotonic"}, default=None
-        Turn scores into probabilities, by Platt scaling or isotonic regression, and decide by these.
-    calibration_cv : int or None, default=None
-        Fit the calibration on the training scores (None, as in the paper) or on so many held-out folds, which is what
-        probabilities that mean something need.
-    {shared}
-
-    See Also
-    --------
-    BoostingClassifier : All methods by name; its docstring lists the fitted attributes.
+    {parameters}
 
     Examples
     --------
@@ -264,22 +208,7 @@ class AdaMECClassifier(BaseBoosting):
 
     Ting 2000; calibrated as in Nikolaou et al. 2016.
 
-    Parameters
-    ----------
-    costs : "balanced", dict or sequence, default="balanced"
-        Cost of misclassifying a row of each class: inversely proportional to the class's weight, as {label: cost}, or
-        one number per class in sorted order. Only their ratios matter. Costs are best tuned: the methods that apply
-        them anew each round want ratios far closer to 1 than "balanced".
-    calibration : {None, "sigmoid", "isotonic"}, default=None
-        Turn scores into probabilities, by Platt scaling or isotonic regression, and decide by these.
-    calibration_cv : int or None, default=None
-        Fit the calibration on the training scores (None, as in the paper) or on so many held-out folds, which is what
-        probabilities that mean something need.
-    {shared}
-
-    See Also
-    --------
-    BoostingClassifier : All methods by name; its docstring lists the fitted attributes.
+    {parameters}
 
     Examples
     --------
@@ -305,19 +234,7 @@ class AdaCostClassifier(BaseBoosting):
 
     Fan et al. 1999, with β₂.
 
-    Parameters
-    ----------
-    costs : "balanced", dict or sequence, default="balanced"
-        Cost of misclassifying a row of each class: inversely proportional to the class's weight, as {label: cost}, or
-        one number per class in sorted order. Only their ratios matter. Costs are best tuned: the methods that apply
-        them anew each round want ratios far closer to 1 than "balanced".
-    alpha : {"error", "cost"}, default="error"
-        The vote from the weighted error, or as printed, from the costs.
-    {shared}
-
-    See Also
-    --------
-    BoostingClassifier : All methods by name; its docstring lists the fitted attributes.
+    {parameters}
 
     Examples
     --------
@@ -342,20 +259,7 @@ class CSB1Classifier(BaseBoosting):
 
     Ting 2000.
 
-    Parameters
-    ----------
-    costs : "balanced", dict or sequence, default="balanced"
-        Cost of misclassifying a row of each class: inversely proportional to the class's weight, as {label: cost}, or
-        one number per class in sorted order. Only their ratios matter. Costs are best tuned: the methods that apply
-        them anew each round want ratios far closer to 1 than "balanced".
-    costs_on : {"all", "errors"}, default="all"
-        Whether every row is multiplied by its cost each round, as printed, or the misclassified ones only, as in the
-        original.
-    {shared}
-
-    See Also
-    --------
-    BoostingClassifier : All methods by name; its docstring lists the fitted attributes.
+    {parameters}
 
     Examples
     --------
@@ -380,20 +284,7 @@ class CSB2Classifier(BaseBoosting):
 
     Ting 2000.
 
-    Parameters
-    ----------
-    costs : "balanced", dict or sequence, default="balanced"
-        Cost of misclassifying a row of each class: inversely proportional to the class's weight, as {label: cost}, or
-        one number per class in sorted order. Only their ratios matter. Costs are best tuned: the methods that apply
-        them anew each round want ratios far closer to 1 than "balanced".
-    costs_on : {"all", "errors"}, default="all"
-        Whether every row is multiplied by its cost each round, as printed, or the misclassified ones only, as in the
-        original.
-    {shared}
-
-    See Also
-    --------
-    BoostingClassifier : All methods by name; its docstring lists the fitted attributes.
+    {parameters}
 
     Examples
     --------
@@ -418,17 +309,7 @@ class AdaC1Classifier(BaseBoosting):
 
     Sun et al. 2007.
 
-    Parameters
-    ----------
-    costs : "balanced", dict or sequence, default="balanced"
-        Cost of misclassifying a row of each class: inversely proportional to the class's weight, as {label: cost}, or
-        one number per class in sorted order. Only their ratios matter. Costs are best tuned: the methods that apply
-        them anew each round want ratios far closer to 1 than "balanced".
-    {shared}
-
-    See Also
-    --------
-    BoostingClassifier : All methods by name; its docstring lists the fitted attributes.
+    {parameters}
 
     Examples
     --------
@@ -452,17 +333,7 @@ class AdaC2Classifier(BaseBoosting):
 
     Sun et al. 2007.
 
-    Parameters
-    ----------
-    costs : "balanced", dict or sequence, default="balanced"
-        Cost of misclassifying a row of each class: inversely proportional to the class's weight, as {label: cost}, or
-        one number per class in sorted order. Only their ratios matter. Costs are best tuned: the methods that apply
-        them anew each round want ratios far closer to 1 than "balanced".
-    {shared}
-
-    See Also
-    --------
-    BoostingClassifier : All methods by name; its docstring lists the fitted attributes.
+    {parameters}
 
     Examples
     --------
@@ -486,17 +357,7 @@ class AdaC3Classifier(BaseBoosting):
 
     Sun et al. 2007.
 
-    Parameters
-    ----------
-    costs : "balanced", dict or sequence, default="balanced"
-        Cost of misclassifying a row of each class: inversely proportional to the class's weight, as {label: cost}, or
-        one number per class in sorted order. Only their ratios matter. Costs are best tuned: the methods that apply
-        them anew each round want ratios far closer to 1 than "balanced".
-    {shared}
-
-    See Also
-    --------
-    BoostingClassifier : All methods by name; its docstring lists the fitted attributes.
+    {parameters}
 
     Examples
     --------
@@ -520,13 +381,7 @@ class RareBoostClassifier(BaseBoosting):
 
     Joshi, Kumar & Agarwal 2001.
 
-    Parameters
-    ----------
-    {shared}
-
-    See Also
-    --------
-    BoostingClassifier : All methods by name; its docstring lists the fitted attributes.
+    {parameters}
 
     Examples
     --------
@@ -549,15 +404,7 @@ class RUSBoostClassifier(BaseBoosting):
     Seiffert et al. 2010. Votes and weights follow all rows; boosting ends where a learner of the balanced draw is no
     better than chance on all rows, which stumps often reach within a few rounds.
 
-    Parameters
-    ----------
-    sampling_ratio : float, default=1.0
-        Rows of the rarest class over rows that are drawn of each other class.
-    {shared}
-
-    See Also
-    --------
-    BoostingClassifier : All methods by name; its docstring lists the fitted attributes.
+    {parameters}
 
     Examples
     --------
@@ -582,17 +429,7 @@ class SMOTEBoostClassifier(BaseBoosting):
     Chawla et al. 2003; the rows are made by imbalanced-learn (``pip install 'adacc[resampling]'``). Votes and weights
     follow the real rows.
 
-    Parameters
-    ----------
-    n_synthetic : int, default=100
-        Synthetic rows of each rarer class in a round.
-    k_neighbors : int, default=5
-        Neighbours between which synthetic rows lie.
-    {shared}
-
-    See Also
-    --------
-    BoostingClassifier : All methods by name; its docstring lists the fitted attributes.
+    {parameters}
 
     Examples
     --------

@@ -1,0 +1,79 @@
+"""What every parameter means, written once; `parameters` puts it into the classes' docstrings and constructors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar, dataclass_transform
+
+C = TypeVar("C", bound=type)
+
+OWN = {
+    "method": """str or Rule, default="adacc1"
+    One of ``adacc.methods()``, or a rule of your own.""",
+    "costs": """"balanced", dict or sequence, default="balanced"
+    Cost of misclassifying a row of each class: inversely proportional to the class's weight, as {label: cost}, or one
+    number per class in sorted order. Only their ratios matter. Costs are best tuned: the methods that apply them anew
+    each round want ratios far closer to 1 than "balanced".""",
+    "alpha": """{"error", "cost"}, default="error"
+    The vote from the weighted error, or as printed, from the costs.""",
+    "costs_on": """{"all", "errors"}, default="all"
+    Whether every row is multiplied by its cost each round, as printed, or the misclassified ones only, as in the
+    original.""",
+    "calibration": """{None, "sigmoid", "isotonic"}, default=None
+    Turn scores into probabilities, by Platt scaling or isotonic regression, and decide by these.""",
+    "calibration_cv": """int or None, default=None
+    Fit the calibration on the training scores (None, as in the paper) or on so many held-out folds, which is what
+    probabilities that mean something need.""",
+    "sampling_ratio": """float, default=1.0
+    Rows of the rarest class over rows that are drawn of each other class.""",
+    "n_synthetic": """int, default=100
+    Synthetic rows of each rarer class in a round.""",
+    "k_neighbors": """int, default=5
+    Neighbours between which synthetic rows lie.""",
+}
+
+SHARED = {
+    "estimator": """classifier, default=None
+    The weak learner: None for the native decision stump, or any scikit-learn classifier that takes sample_weight.
+    `criterion` and `max_bins` concern the native stump.""",
+    "n_estimators": """int, default=100
+    Most rounds of boosting.""",
+    "learning_rate": """float, default=1.0
+    What each vote is multiplied by.""",
+    "criterion": """{"gini", "entropy", "error"}, default="gini"
+    What a stump's split minimises.""",
+    "max_bins": """int or None, default=255
+    Most bins of a numeric feature; a feature with no more distinct values is split exactly. None: always exactly.""",
+    "dialect": """{"paper", "authors"}, default="paper"
+    The formulas as printed, or as in the code behind the published tables, where these differ.""",
+    "pos_label": """label, default=None
+    The positive of two classes: None for the rarer one. Only ties depend on it, which go to the other class.""",
+    "n_iter_no_change": """int, default=None
+    Early stopping: end when the balanced accuracy on held-out rows has not risen for so many rounds, and keep the
+    rounds up to the best. None: no early stopping.""",
+    "validation_fraction": """float, default=0.1
+    Part of the rows held out for early stopping, where `fit` is given no ``X_val``.""",
+    "warm_start": """bool, default=False
+    Whether `fit` goes on from the rounds of the last `fit` on the same data.""",
+    "n_jobs": """int, default=None
+    Threads over features. The result does not depend on it.""",
+    "verbose": """int, default=0
+    Report progress on standard error every so many rounds.""",
+    "random_state": """int, RandomState instance or None, default=None
+    Seed of what is random: sampling methods, random weak learners, the held-out rows.""",
+}
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False)
+def parameters(cls: C) -> C:
+    """Make the annotated names of a class its constructor parameters, stored as given: scikit-learn's contract.
+
+    ``{parameters}`` in the docstring becomes the description of all of them.
+    """
+    own = [name for name in vars(cls).get("__annotations__", {}) if name in OWN]
+    described = {**{name: OWN[name] for name in own}, **SHARED}
+    lines = ["Parameters", "----------"]
+    for name, text in described.items():
+        lines += f"{name} : {text}".split("\n")
+    cls.__doc__ = (cls.__doc__ or "").replace("{parameters}", "\n    ".join(lines))
+    return dataclass(eq=False, repr=False, kw_only=True)(cls)  # type: ignore[return-value]
