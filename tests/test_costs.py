@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 from adacc.costs import class_costs
@@ -14,6 +15,7 @@ COUNTS = np.array([90.0, 10.0])
         ({"fraud": 20, "fine": 5}, [0.25, 1.0]),
         ([3, 6], [0.5, 1.0]),
         (np.array([1.0, 0.0]), [1.0, 0.0]),
+        (pd.Series({"fraud": 20.0, "fine": 5.0}), [0.25, 1.0]),
     ],
 )
 def test_the_largest_is_one(costs, expected):
@@ -32,6 +34,9 @@ def test_the_largest_is_one(costs, expected):
         ([0, 0], ValueError, "must not be zero for every class"),
         ([1, "much"], TypeError, "costs must be numbers"),
         (7, TypeError, "got int: 7"),
+        (np.array(5.0), TypeError, "got ndarray"),
+        ({1, 2}, TypeError, "got set"),
+        ({"fine": [1], "fraud": [2]}, TypeError, "costs must be numbers"),
     ],
 )
 def test_wrong_costs_are_named(costs, error, message):

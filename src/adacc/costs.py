@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -34,9 +35,9 @@ def class_costs(costs: Any, classes: NDArray[Any], class_weight: NDArray[np.floa
         if costs != "balanced":
             raise ValueError(f"costs must be 'balanced', a mapping or a sequence, got {costs!r}")
         values = 1.0 / class_weight
-    elif isinstance(costs, Mapping):
-        values = _from_mapping(costs, classes)
-    elif isinstance(costs, Iterable):
+    elif isinstance(costs, Mapping) or hasattr(costs, "keys"):  # a pandas Series has labels too
+        values = _from_mapping(dict(costs), classes)
+    elif (isinstance(costs, Sequence) and not isinstance(costs, bytes)) or np.ndim(costs) == 1:
         values = _as_floats(list(costs), costs)
         if values.shape != classes.shape:
             raise ValueError(f"costs must have one value per class {classes.tolist()}, got {values.size}: {costs!r}")
@@ -62,7 +63,6 @@ def _from_mapping(costs: Mapping[Any, Any], classes: NDArray[Any]) -> NDArray[np
 
 
 def _as_floats(values: list[Any], costs: Any) -> NDArray[np.float64]:
-    try:
-        return np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"costs must be numbers, got {costs!r}") from None
+    if not all(isinstance(value, Real) for value in values):
+        raise TypeError(f"costs must be numbers, got {costs!r}")
+    return np.array(values, dtype=np.float64)

@@ -76,6 +76,22 @@ def test_held_out_folds_give_honest_probabilities():
     assert brier[5] < brier[None]
 
 
+@pytest.mark.parametrize("kind", ["sigmoid", "isotonic"])
+def test_weights_that_only_compare_rows_may_be_of_any_size(kind, rare):
+    X, y = rare
+    weight = np.where(y == 1, 2.0, 1.0)
+    expected = adacc.AdaMECClassifier(calibration=kind).fit(X, y, sample_weight=weight / weight.mean()).predict_proba(X)
+    for scale in (1e-9, 1.0 / weight.sum(), 1e-320):
+        scaled = adacc.AdaMECClassifier(calibration=kind).fit(X, y, sample_weight=weight * scale).predict_proba(X)
+        np.testing.assert_allclose(scaled, expected, atol=1e-3 if scale == 1e-320 else 1e-6)
+
+
+def test_isotonic_stages_end_at_the_score(rare):
+    X, y = np.round(rare[0], 1), rare[1]
+    model = adacc.AdaMECClassifier(calibration="isotonic", n_estimators=60).fit(X, y)
+    np.testing.assert_allclose(list(model.staged_decision_function(X))[-1], model.decision_function(X))
+
+
 def test_no_class_has_any_probability():
     """Isotonic curves may give all classes 0; the row is then anybody's."""
     y = np.repeat([0, 1, 2], 10)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeRegressor
 
 import adacc
 
@@ -44,19 +45,31 @@ NAMED = pd.DataFrame(INF, columns=["a", "b", "c"])
         ({}, {"sample_weight": np.full(40, np.nan)}, ValueError, "sample_weight must be finite, got nan in row 0"),
         ({}, {"sample_weight": np.ones(39)}, ValueError, r"each of the 40 rows, got the shape \(39,\)"),
         ({}, {"X_val": X}, ValueError, "X_val and y_val must be given together"),
+        ({}, {"sample_weight_val": y}, ValueError, "sample_weight_val only with them"),
+        ({"n_iter_no_change": 3}, {"X_val": INF, "y_val": y}, ValueError, "X_val: Input X contains infinity"),
+        ({"n_iter_no_change": 3}, {"y": np.r_[2, y[1:]]}, ValueError, "rows of every class, but 2 has only one"),
+        ({}, {"sample_weight": "balanced"}, ValueError, "must be numbers, one for each row, got 'balanced'"),
+        ({}, {"y": pd.Series(np.where(y == 1, "a", None), dtype="string")}, ValueError, "y has missing labels"),
+        ({}, {"X": WHEN.to_numpy()}, TypeError, r"X has the type datetime64"),
+        ({}, {"X": WHEN.astype(object)}, TypeError, "column 'when' has the type Object of Timestamp"),
+        ({}, {"X": pd.DataFrame({"a": [[1, 2]] * 40})}, TypeError, "column 'a' has the type"),
         ({}, {"X_val": X, "y_val": y}, ValueError, "set n_iter_no_change"),
         ({"n_iter_no_change": 3}, {"X_val": X, "y_val": y + 1}, ValueError, "y_val has the label 2, which y does not"),
         ({"n_iter_no_change": 0}, {}, ValueError, "n_iter_no_change must be a whole number of at least 1, got 0"),
-        ({"validation_fraction": 1.5}, {}, ValueError, "must be a number above 0 and below 1, got 1.5"),
+        ({"validation_fraction": 1.5}, {}, ValueError, "must be a number from 1e-06 to 0.999999, got 1.5"),
         ({"n_estimators": 0}, {}, ValueError, "n_estimators must be a whole number of at least 1, got 0"),
         ({"n_estimators": 2.5}, {}, TypeError, "n_estimators must be a whole number of at least 1, got 2.5"),
-        ({"learning_rate": 0}, {}, ValueError, "learning_rate must be a number above 0, got 0"),
-        ({"learning_rate": "fast"}, {}, TypeError, "learning_rate must be a number above 0, got 'fast'"),
+        ({"learning_rate": 0}, {}, ValueError, "learning_rate must be a number from 1e-06 to 10, got 0"),
+        ({"learning_rate": "fast"}, {}, TypeError, "a number from 1e-06 to 10, got 'fast'"),
         ({"criterion": "ginny"}, {}, ValueError, "criterion must be 'gini' or 'entropy' or 'error', got 'ginny'"),
         ({"max_bins": 1}, {}, ValueError, "max_bins must be a whole number of at least 2, got 1"),
         ({"dialect": "poet"}, {}, ValueError, "dialect must be 'paper' or 'authors', got 'poet'"),
         ({"pos_label": 7}, {}, ValueError, r"pos_label must be one of \[0, 1\], got 7"),
         ({"pos_label": 1}, {"y": np.arange(40) % 3}, ValueError, "pos_label is for two classes"),
+        ({"pos_label": [0, 1]}, {}, ValueError, r"pos_label must be one of \[0, 1\]"),
+        ({"verbose": 0.5}, {}, TypeError, "verbose must be a whole number of at least 0, got 0.5"),
+        ({"random_state": "a"}, {}, ValueError, "random_state must be None, a whole number"),
+        ({"estimator": DecisionTreeRegressor()}, {}, TypeError, "must be a classifier whose fit takes sample_weight"),
         ({"n_jobs": 0}, {}, ValueError, "n_jobs must be None, a positive number of threads, or -1"),
         ({"estimator": KNeighborsClassifier()}, {}, TypeError, "whose fit takes sample_weight, got KNeighbors"),
         ({"method": "adac"}, {}, ValueError, "did you mean"),
@@ -67,7 +80,7 @@ NAMED = pd.DataFrame(INF, columns=["a", "b", "c"])
         ({"costs": "balanced"}, {}, ValueError, "adacc1 has no option 'costs'"),
         ({"method": "adamec", "calibration": "platt"}, {}, ValueError, "calibration must be 'sigmoid' or 'isotonic'"),
         ({"method": "cgada-cal", "calibration_cv": 11}, {}, ValueError, "as many rows of every class, but 1 has 10"),
-        ({"method": "rusboost", "sampling_ratio": 2}, {}, ValueError, "sampling_ratio must be at most 1"),
+        ({"method": "rusboost", "sampling_ratio": 2}, {}, ValueError, "a number from 1e-06 to 1, got 2"),
         ({"method": "smoteboost", "n_synthetic": 0}, {}, ValueError, "n_synthetic must be a whole number"),
         ({"method": "smoteboost"}, {"X": GAP}, ValueError, "missing values, and column 1 has some"),
     ],
@@ -98,15 +111,27 @@ def test_an_interrupted_fit_leaves_nothing_behind():
     assert vars(model) == before
 
 
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 def test_predict_checks_what_it_is_given():
     frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(d=["u", "v"] * 20)
     model = adacc.AdaCC1Classifier(n_estimators=60).fit(frame, y)
     with pytest.raises(ValueError, match="feature names should match"):
         model.predict(frame[["a", "b"]])
-    with pytest.raises(ValueError, match="column 'a' must hold numbers, but has the type String"):
+    with pytest.raises(ValueError, match="column 'a' must hold numbers, as in training, but has the type String"):
         model.predict(frame.assign(a="text"))
     with pytest.raises(ValueError, match="column 'b' holds an infinite value in row 0"):
         model.predict(frame.assign(b=-np.inf))
+    for changed in ("2026-01-01", pd.Timestamp("2026-01-01")):
+        with pytest.raises(ValueError, match="column 'a' must hold numbers, as in training, but has the type"):
+            model.predict(frame.assign(a=changed))
+    with pytest.raises(ValueError, match="column 'd' must hold categories, as in training, but has the type Int64"):
+        model.predict(frame.assign(d=1))
+    with pytest.raises(ValueError, match="column 0 must hold numbers, as in training, but holds 'text'"):
+        model.predict(frame.assign(a="text").to_numpy())
+    with pytest.raises(ValueError, match="column 0 holds an infinite value in row 0"):
+        model.predict(frame.assign(a=np.inf).to_numpy())
+    with pytest.raises(ValueError, match="Expected 2D array"):
+        model.predict(frame.to_numpy()[0])
     array_model = adacc.AdaCC1Classifier(n_estimators=5).fit(X, y)
     with pytest.raises(ValueError, match="X has 2 features, but AdaCC1Classifier is expecting 3"):
         array_model.predict(X[:, :2])
@@ -116,3 +141,28 @@ def test_smoteboost_without_imbalanced_learn_says_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "imblearn.over_sampling", None)
     with pytest.raises(ImportError, match=r"pip install 'adacc\[resampling\]'"):
         adacc.SMOTEBoostClassifier().fit(X, y)
+
+
+def test_a_failed_fit_with_callbacks_ends_them():
+    """A progress bar whose teardown is skipped keeps the process alive for ever."""
+    pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
+
+    class Told:
+        events = ()
+
+        def setup(self, estimator, context):
+            self.events += ("setup",)
+
+        def teardown(self, estimator, context):
+            self.events += ("teardown",)
+
+        def on_fit_task_begin(self, estimator, context):
+            pass
+
+        def on_fit_task_end(self, estimator, context):
+            pass
+
+    callback = Told()
+    with pytest.raises(ValueError, match="not negative"):
+        adacc.CGAdaClassifier(costs=[-1, 1]).set_callbacks(callback).fit(X, y)
+    assert callback.events == ("setup", "teardown")

@@ -210,3 +210,24 @@ def test_every_way_of_saying_missing():
     for model in models[1:]:
         assert model.estimators_ == models[0].estimators_
     np.testing.assert_array_equal(models[1].predict(nullable), models[0].predict(plain))
+    with pytest.warns(UserWarning, match="feature names"):
+        np.testing.assert_array_equal(models[1].predict(nullable.to_numpy()), models[0].predict(plain))
+
+
+def test_decimals_are_numbers():
+    from decimal import Decimal
+
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"price": [Decimal(int(v)) / 4 for v in rng.integers(0, 40, 100)]})
+    y = frame["price"].astype(float).to_numpy() + rng.normal(size=100) > 7
+    assert fit(frame, y).estimators_ == fit(frame.astype(float), y).estimators_
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-9, 1e9, 1e300])
+def test_the_scale_of_weights_does_not_matter(scale, rare):
+    X, y = rare
+    weight = np.random.default_rng(0).random(len(y))
+    for method in ("adacc1", "cgada", "adac2"):
+        one = adacc.BoostingClassifier(method, n_estimators=10).fit(X, y, sample_weight=weight)
+        other = adacc.BoostingClassifier(method, n_estimators=10).fit(X, y, sample_weight=weight * scale)
+        np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), rtol=1e-9)

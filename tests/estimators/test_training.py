@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 import sklearn
 from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score
@@ -136,7 +137,59 @@ def test_warm_start_with_fewer_rounds_or_other_classes_is_refused(rare):
         model.set_params(n_estimators=3).fit(X, y)
     with pytest.raises(ValueError, match=r"warm_start needs the classes of the last fit, \[0, 1\]; y has \[1, 2\]"):
         model.set_params(n_estimators=8).fit(X, y + 1)
+    other_learner = {"estimator": DecisionTreeClassifier(max_depth=2)}
+    for change in ({"method": "rareboost"}, {"method": "csb1"}, other_learner, {"dialect": "authors"}):
+        named = adacc.BoostingClassifier("adaboost", n_estimators=3, warm_start=True).fit(X, y)
+        with pytest.raises(ValueError, match="warm_start goes on with the same method and weak learner: AdaBoost"):
+            named.set_params(n_estimators=6, **change).fit(X, y)
+        assert named.n_iter_ == 3
     assert model.n_iter_ == 5
+
+
+@pytest.mark.parametrize("fraction", [0.01, 0.1, 0.9])
+def test_early_stopping_sees_every_class_however_rare(fraction):
+    from adacc.engine.table import ArrayTable
+    from adacc.estimators.training import Problem
+
+    y = np.r_[np.zeros(995, dtype=int), 1, 1, 2, 2, 2]
+    problem = Problem(ArrayTable(np.arange(1000.0)[:, None]), y, np.ones(1000), np.arange(3), 0)
+    train, watch = problem.split(fraction, seed=0)
+    assert set(train.y) == set(watch.y) == {0, 1, 2}
+    rows = np.concatenate([train.table.native, watch.table.native]).ravel()
+    np.testing.assert_array_equal(np.sort(rows), np.arange(1000))
+    assert abs(len(watch.y) - 1000 * fraction) < 4
+
+
+def test_a_rule_object_keeps_its_dialect(rare):
+    from adacc.rules.adacc import AdaCC1
+
+    X, y = rare
+    by_rule = adacc.BoostingClassifier(AdaCC1(dialect="authors")).fit(X, y)
+    by_name = adacc.BoostingClassifier("adacc1", dialect="authors").fit(X, y)
+    np.testing.assert_array_equal(by_rule.decision_function(X), by_name.decision_function(X))
+
+
+@pytest.mark.parametrize("method", adacc.methods())
+def test_extreme_learning_rates_stay_finite(method, three):
+    X, y = three
+    for rate in (1e-6, 10.0):
+        model = adacc.BoostingClassifier(method, learning_rate=rate, n_estimators=30, random_state=0).fit(X, y)
+        assert np.isfinite(model.predict_proba(X)).all()
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_smoteboost_keeps_categories_for_foreign_learners(make):
+    rng = np.random.default_rng(0)
+    labels = rng.choice(["p", "q", "r"], 200)
+    y = ((labels == "r") & (rng.random(200) < 0.7)).astype(int)
+    columns = {"c": pd.Categorical(labels) if make is pd.DataFrame else pl.Series(labels, dtype=pl.Categorical)}
+    frame = make(columns | {"x": rng.normal(size=200)})
+    model = adacc.SMOTEBoostClassifier(estimator=HistGradientBoostingClassifier(max_iter=5), n_estimators=3)
+    assert model.fit(frame, y).score(frame, y) > 0.7
+    gaps = [None if gap else value for value, gap in zip(rng.integers(0, 3, 200).tolist(), y == 1, strict=True)]
+    gaps[:20] = [1] * 20
+    mixed = pd.DataFrame({"c": pd.Series(gaps).astype("category"), "x": rng.normal(size=200)})
+    assert adacc.SMOTEBoostClassifier(n_estimators=3, random_state=0).fit(mixed, y).score(mixed, y) > 0.7
 
 
 def test_a_hopeless_first_learner_is_no_error():

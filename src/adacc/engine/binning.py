@@ -63,6 +63,11 @@ class Coder:
         """Where each feature's codes begin when all features' codes are laid end to end."""
         return np.cumsum([0, *(feature.n_codes for feature in self.features)])
 
+    def check(self, table: Table) -> None:
+        """Refuse a table whose columns cannot be what they were in training."""
+        for j, feature in enumerate(self.features):
+            table.check(j, feature.values if isinstance(feature, Categories) else None)
+
     def columns(
         self, table: Table, order: NDArray[np.uint32], wanted: Sequence[int]
     ) -> Iterator[tuple[int, NDArray[np.unsignedinteger]]]:

@@ -51,6 +51,9 @@ class Models(Protocol):
     def describe(self, classes: NDArray[Any]) -> list[Any]:
         """The models as a user sees them."""
 
+    def check(self, table: Table) -> None:
+        """Refuse a table whose columns cannot be what they were in training."""
+
     @property
     def has_labels(self) -> bool:
         """Whether some columns are read as categories."""
@@ -157,6 +160,9 @@ class Stumps:
         threshold = float(feature.thresholds[cut]) if cut < len(feature.thresholds) else np.inf
         return Stump(int(record["feature"]), threshold, None, *branches)
 
+    def check(self, table: Table) -> None:
+        self.coder.check(table)
+
     @property
     def has_labels(self) -> bool:
         return bool(self.coder.categorical.any())
@@ -255,6 +261,9 @@ class Classifiers:
 
     def describe(self, classes: NDArray[Any]) -> list[Any]:
         return self.fitted
+
+    def check(self, table: Table) -> None:
+        """The classifiers look for themselves."""
 
     @property
     def has_labels(self) -> bool:

@@ -115,8 +115,7 @@ class Boosting:
         self.failed_at_once = False
         self._fitted: list[Any] = []
         self._resumed: Models | None = None
-        n = max(rows.class_weight.sum(), len(rows.order))
-        self._largest_vote = 0.5 * np.log(n * (rows.n_classes - 1))
+        self._largest_vote = 0.5 * np.log(rows.class_weight.sum() * (rows.n_classes - 1))
 
     def resume(self, ensemble: Ensemble, table: Table) -> None:
         """Bring weights and scores to where an ensemble left them."""
@@ -203,7 +202,8 @@ class Boosting:
         if self._resumed is not None:
             models = self._resumed + models
         history = {name: np.array([getattr(r, name) for r in self.rounds]) for name in RECORDED}
-        history["bound"] = np.cumprod(history["normaliser"])
+        with np.errstate(over="ignore"):  # of a method that promises no bound it may be infinite
+            history["bound"] = np.cumprod(history["normaliser"])
         return Ensemble(
             models=models,
             votes=np.array([r.votes for r in self.rounds]),

@@ -59,7 +59,7 @@ class UnderSampler:
     def __init__(self, rows: Rows, seed: int, ratio: float) -> None:
         counts = np.diff(rows.starts)
         self.rows, self.seed = rows, seed
-        self.keep = np.minimum(counts, np.maximum(1, np.round(counts.min() / ratio).astype(int)))
+        self.keep = np.minimum(counts, np.round(counts.min() / ratio)).astype(int)
 
     def draw(self, weights: Weights, t: int) -> Sample:
         rng = np.random.default_rng([self.seed, t])
@@ -122,36 +122,45 @@ class Smote:
 def synthesise(members: Table, n_new: int, k_neighbors: int, seed: int) -> NDArray[Any]:
     """`n_new` rows between the rows of one class and their neighbours in it; copies where there is but one row."""
     try:
-        from imblearn.over_sampling import SMOTE, SMOTEN, SMOTENC
+        import imblearn.over_sampling  # noqa: F401
     except ImportError:
         raise ImportError("smoteboost needs imbalanced-learn: pip install 'adacc[resampling]'") from None
-    nominal = np.flatnonzero(members.categorical)
-    X = np.empty((members.n_rows, members.n_columns), dtype=object if len(nominal) else float)
+    nominal = np.flatnonzero(members.categorical).tolist()
+    X = np.empty((members.n_rows, members.n_columns))
     for j, values in members.numbers(np.flatnonzero(~members.categorical).tolist()):
         if np.isnan(values).any():
             raise ValueError(f"smoteboost cannot make rows from missing values, and {members.name(j)} has some")
         X[:, j] = values
-    for j in nominal.tolist():
-        X[:, j] = [_PLACEHOLDER if label is None else label for label in members.labels(j)]
+    categories = {}
+    for j in nominal:
+        labels = members.labels(j).tolist()
+        categories[j] = list(dict.fromkeys(labels))
+        X[:, j] = [categories[j].index(label) for label in labels]
+    new = _neighbours_between(X, nominal, n_new, k_neighbors, seed)
+    if not nominal:
+        return new
+    rows = new.astype(object)
+    for j in nominal:
+        rows[:, j] = [categories[j][int(code)] for code in new[:, j]]
+    return rows
+
+
+def _neighbours_between(X: Array, nominal: list[int], n_new: int, k_neighbors: int, seed: int) -> Array:
+    from imblearn.over_sampling import SMOTE, SMOTEN, SMOTENC
+
     n, k = len(X), min(k_neighbors, len(X) - 1)
     if k < 1:
         return np.repeat(X, n_new, axis=0)
     common: dict[str, Any] = {"sampling_strategy": {1: n + n_new}, "k_neighbors": k, "random_state": seed}
-    if not len(nominal):
+    if not nominal:
         smote = SMOTE(**common)
     elif len(nominal) == X.shape[1]:
         smote = SMOTEN(**common)
     else:
-        smote = SMOTENC(categorical_features=nominal.tolist(), **common)
+        smote = SMOTENC(categorical_features=nominal, **common)
     # imbalanced-learn asks for a second class; one row of it takes no part in the making.
     resampled, _ = smote.fit_resample(np.concatenate([X, X[:1]]), np.array([1] * n + [0]))
-    new = resampled[n + 1 :]
-    if len(nominal):
-        new[new == _PLACEHOLDER] = None
-    return new
-
-
-_PLACEHOLDER = "\0missing"
+    return resampled[n + 1 :]
 
 
 def _class_sums(weight: Array, starts: NDArray[np.int64]) -> Array:

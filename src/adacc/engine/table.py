@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from datetime import date, timedelta
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
@@ -52,7 +54,11 @@ class Table(ABC):
 
     def labels(self, column: int) -> NDArray[np.object_]:
         """A categorical column as objects, None for missing."""
-        raise TypeError(f"{self.name(column)} holds numbers, but categories were expected")
+        raise TypeError(f"{self.name(column)} held categories in training, but X is sparse and holds numbers")
+
+    def check(self, column: int, labels: Sequence[Any] | None) -> None:
+        """Refuse a column that cannot be what it was in training: numbers, or categories of these labels."""
+        return
 
     @abstractmethod
     def take(self, rows: NDArray[Any]) -> Table:
@@ -70,6 +76,10 @@ class ArrayTable(Table):
         self.native = X
 
     def numbers(self, wanted: Sequence[int]) -> Iterator[tuple[int, Floats]]:
+        if self.native.dtype == object:
+            for column in wanted:
+                yield column, _as_floats(self.labels(column), self.name(column))
+            return
         for at in range(0, len(wanted), BLOCK):
             some = wanted[at : at + BLOCK]
             if some[-1] - some[0] == len(some) - 1:
@@ -79,7 +89,7 @@ class ArrayTable(Table):
             yield from zip(some, np.ascontiguousarray(block.T, dtype=np.float64), strict=True)
 
     def labels(self, column: int) -> NDArray[np.object_]:
-        return _without_missing(self.native[:, column].astype(object))
+        return _objects(self.native[:, column].tolist())
 
     def take(self, rows: NDArray[Any]) -> Table:
         return ArrayTable(self.native[rows])
@@ -132,53 +142,70 @@ class FrameTable(Table):
         return self._frame[:, column]
 
     def _holds_categories(self, column: int) -> bool:
-        series = self._series(column)
-        dtype = series.dtype
-        if dtype.is_numeric() or str(dtype) in ("Null", "Unknown"):
+        dtype = self._series(column).dtype
+        if _is_numeric(dtype):
             return False
-        if dtype in (nw.Boolean, nw.String, nw.Categorical) or isinstance(dtype, nw.Enum):
+        if _is_categorical(dtype):
             return True
         if dtype == nw.Object:
-            return not all(_is_number(value) for value in self.labels(column) if value is not None)
+            kinds = {type(value) for value in self.labels(column) if value is not None}
+            if not any(issubclass(kind, NOT_CATEGORIES) or kind.__hash__ is None for kind in kinds):
+                return not all(_is_number(kind) for kind in kinds)
+            dtype = f"Object of {', '.join(sorted(kind.__name__ for kind in kinds))}"
         raise TypeError(
             f"{self.name(column)} has the type {dtype}; adacc takes numbers, booleans, strings and categories"
         )
 
+    def check(self, column: int, labels: Sequence[Any] | None) -> None:
+        dtype = self._series(column).dtype
+        if labels is None:
+            fits = _is_numeric(dtype) or dtype in (nw.Boolean, nw.Object)
+        else:
+            strings = all(isinstance(label, str) for label in labels if label is not None)
+            fits = _is_categorical(dtype) or dtype == nw.Object or (_is_numeric(dtype) and not strings)
+        if not fits:
+            was = "numbers" if labels is None else "categories"
+            raise ValueError(f"{self.name(column)} must hold {was}, as in training, but has the type {dtype}")
+
     def numbers(self, wanted: Sequence[int]) -> Iterator[tuple[int, Floats]]:
         for column in wanted:
+            self.check(column, None)
             series = self._series(column)
-            values = series.to_numpy()
-            if values.dtype == object or series.dtype == nw.Boolean:
+            if series.dtype in (nw.Boolean, nw.Object):
                 values = self.labels(column)
-            try:
-                floats = np.ascontiguousarray(values, dtype=np.float64)
-            except (TypeError, ValueError):
-                raise ValueError(f"{self.name(column)} must hold numbers, but has the type {series.dtype}") from None
-            infinite = np.isinf(floats)
-            if infinite.any():
-                raise ValueError(f"{self.name(column)} holds an infinite value in row {int(np.argmax(infinite))}")
-            yield column, floats
+            else:
+                if series.dtype in (nw.Int128, nw.UInt128):  # which NumPy does not have
+                    series = series.cast(nw.Float64)
+                values = series.to_numpy()
+                values = self.labels(column) if values.dtype == object else values
+            yield column, _as_floats(values, self.name(column))
 
     def labels(self, column: int) -> NDArray[np.object_]:
         series = self._series(column)
-        values = np.array(series.to_list(), dtype=object)
+        values = _objects(series.to_list())
         values[series.is_null().to_numpy().astype(bool)] = None
-        return _without_missing(values)
+        return values
 
     def take(self, rows: NDArray[Any]) -> Table:
         return FrameTable(self._frame[rows.tolist(), :].to_native())
 
     def append(self, below: ArrayTable) -> Table:
-        categorical = self.categorical
-        wide = [name for name, nominal in zip(self._names, categorical, strict=True) if not nominal]
-        above = self._frame.with_columns(nw.col(*wide).cast(nw.Float64)) if wide else self._frame
-        columns = {
-            name: below.labels(j).tolist() if categorical[j] else below.native[:, j].astype(np.float64)
-            for j, name in enumerate(self._names)
-        }
-        added = nw.from_dict(columns, backend=nw.get_native_namespace(self._frame))
-        same = added.with_columns(*(nw.col(name).cast(above.schema[name]) for name in self._names))
-        return FrameTable(nw.concat([above, same]).to_native())
+        columns: dict[str, Any] = {}
+        for j, name in enumerate(self._names):
+            if self.categorical[j]:
+                columns[name] = [*self.labels(j), *below.labels(j)]
+            else:
+                columns[name] = np.concatenate(
+                    [table_values for t in (self, below) for _, table_values in t.numbers([j])]
+                )
+        whole = nw.from_dict(columns, backend=nw.get_native_namespace(self._frame))
+        nominal = [name for name, categories in zip(self._names, self.categorical, strict=True) if categories]
+        return FrameTable(
+            whole.with_columns(*(nw.col(name).cast(self._frame.schema[name]) for name in nominal)).to_native()
+        )
+
+
+NOT_CATEGORIES = (date, timedelta, np.datetime64, np.timedelta64, complex, list, dict, set)
 
 
 def is_frame(X: Any) -> bool:
@@ -193,13 +220,42 @@ def read(X: Any) -> Table:
     return FrameTable(X) if is_frame(X) else ArrayTable(X)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_)
+def is_missing(value: Any) -> bool:
+    """None, NaN, or a missing value of pandas, which is not even comparable."""
+    return (
+        value is None or (isinstance(value, float) and value != value) or type(value).__name__ in ("NAType", "NaTType")
+    )
 
 
-def _without_missing(values: NDArray[np.object_]) -> NDArray[np.object_]:
-    """NaN, which is not even equal to itself, becomes None."""
+def _is_numeric(dtype: Any) -> bool:
+    return bool(dtype.is_numeric()) or str(dtype) == "Null"
+
+
+def _is_categorical(dtype: Any) -> bool:
+    return dtype in (nw.Boolean, nw.String, nw.Categorical) or isinstance(dtype, nw.Enum)
+
+
+def _is_number(kind: type) -> bool:
+    return issubclass(kind, int | float | np.number | Decimal) and not issubclass(kind, bool | np.bool_)
+
+
+def _objects(values: list[Any]) -> NDArray[np.object_]:
+    """A 1-D array of objects, whatever they are; None for missing."""
+    objects = np.empty(len(values), dtype=object)
     for i, value in enumerate(values):
-        if isinstance(value, float) and value != value:
-            values[i] = None
-    return values
+        objects[i] = None if is_missing(value) else value
+    return objects
+
+
+def _as_floats(values: NDArray[Any], name: str) -> Floats:
+    try:
+        if values.dtype == object and any(isinstance(value, str) for value in values):
+            raise ValueError
+        floats = np.ascontiguousarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        odd = next(value for value in values if value is not None and not _is_number(type(value)))
+        raise ValueError(f"{name} must hold numbers, as in training, but holds {odd!r}") from None
+    infinite = np.isinf(floats)
+    if infinite.any():
+        raise ValueError(f"{name} holds an infinite value in row {int(np.argmax(infinite))}")
+    return floats

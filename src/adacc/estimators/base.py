@@ -21,13 +21,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from adacc.engine import dtypes
 from adacc.engine.ensemble import Ensemble
 from adacc.engine.loop import Boosting
-from adacc.engine.table import ArrayTable, Table, is_frame, read
+from adacc.engine.table import ArrayTable, Table, is_frame, is_missing, read
 from adacc.estimators.calibration import Calibrator, decide
 from adacc.estimators.compat import CALLER_OF_FIT, CallbackRounds, CallbackSupportMixin, with_callbacks
 from adacc.estimators.parameters import parameters
 from adacc.estimators.settings import Settings, read_settings
 from adacc.estimators.training import Problem, held_out_scores, make_plan, train
 from adacc.rules.base import Array
+
+COLUMNS = ("n_features_in_", "feature_names_in_")
+"""What scikit-learn's validation notes of X, before anything is fitted."""
 
 
 @parameters
@@ -77,7 +80,7 @@ class BaseBoosting(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        with self._all_or_nothing():
+        with self._columns_restored_on_failure():
             settings = read_settings({"method": getattr(self, "_method", None), **self.get_params(deep=False)})
             start = self._ensemble if self.warm_start and hasattr(self, "_ensemble") else None
             problem = self._read_training(X, y, sample_weight, reset=start is None)
@@ -171,13 +174,14 @@ class BaseBoosting(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return tags
 
     @contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
-        """A fit that fails leaves the estimator as it was."""
-        before = self.__dict__.copy()
+    def _columns_restored_on_failure(self) -> Iterator[None]:
+        """A fit that fails leaves the estimator as it was: all else is set at the very end."""
+        before = {name: vars(self)[name] for name in COLUMNS if name in vars(self)}
         try:
             yield
         except BaseException:
-            self.__dict__.clear()
+            for name in COLUMNS:
+                self.__dict__.pop(name, None)
             self.__dict__.update(before)
             raise
 
@@ -193,10 +197,10 @@ class BaseBoosting(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                     f"X must have rows and columns, got a frame of {X.shape[0]} rows, {X.shape[1]} columns"
                 )
             return read(X)
+        if getattr(X, "dtype", np.dtype(float)).kind in "mM":
+            raise TypeError(f"X has the type {X.dtype}; adacc takes numbers, and categories as columns of a frame")
         if has_labels and not sparse.issparse(X):
-            X = np.array(X, dtype=object, ndmin=2)
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            return ArrayTable(X)
+            return ArrayTable(validate_data(self, X, reset=reset, dtype=object, ensure_all_finite=False))
         takes = get_tags(self).input_tags
         try:
             checked = validate_data(
@@ -215,7 +219,10 @@ class BaseBoosting(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _read_known(self, X: Any) -> Table:
         check_is_fitted(self)
-        return self._read(X, reset=False, has_labels=self._ensemble.models.has_labels)
+        models = self._ensemble.models
+        table = self._read(X, reset=False, has_labels=models.has_labels)
+        models.check(table)
+        return table
 
     def _read_training(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Problem:
         if y is None:
@@ -241,11 +248,15 @@ class BaseBoosting(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             return 1 if len(classes) == 2 and class_weight[1] > class_weight[0] else 0
         if len(classes) != 2:
             raise ValueError(f"pos_label is for two classes, got {self.pos_label!r} with {len(classes)} classes")
-        if self.pos_label not in classes.tolist():
-            raise ValueError(f"pos_label must be one of {classes.tolist()}, got {self.pos_label!r}")
-        return 1 - classes.tolist().index(self.pos_label)
+        labels = classes.tolist()
+        if np.ndim(self.pos_label) or self.pos_label not in labels:
+            raise ValueError(f"pos_label must be one of {labels}, got {self.pos_label!r}")
+        return 1 - labels.index(self.pos_label)
 
     def _check_warm_start(self, start: Ensemble, settings: Settings, problem: Problem) -> None:
+        if self._trained_by != _training_of(settings):
+            raise ValueError(f"warm_start goes on with the same method and weak learner: {self._trained_by}")
+        start.models.check(problem.table)
         known, now = self.classes_.tolist(), problem.classes.tolist()
         if known != now:
             raise ValueError(f"warm_start needs the classes of the last fit, {known}; y has {now}")
@@ -256,8 +267,8 @@ class BaseBoosting(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def _hold_out(
         self, settings: Settings, problem: Problem, X_val: Any, y_val: Any, sample_weight_val: Any
     ) -> tuple[Problem, Problem | None]:
-        if (X_val is None) != (y_val is None):
-            raise ValueError("X_val and y_val must be given together")
+        if (X_val is None) != (y_val is None) or (X_val is None and sample_weight_val is not None):
+            raise ValueError("X_val and y_val must be given together, and sample_weight_val only with them")
         if settings.patience is None:
             if X_val is not None:
                 raise ValueError(
@@ -266,7 +277,10 @@ class BaseBoosting(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             return problem, None
         if X_val is None:
             return problem.split(settings.validation_fraction, settings.seed)
-        table = self._read(X_val, reset=False, has_labels=bool(problem.table.categorical.any()))
+        try:
+            table = self._read(X_val, reset=False, has_labels=bool(problem.table.categorical.any()))
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"X_val: {error}") from None
         labels = _check_labels(y_val, "y_val")
         check_consistent_length(table.native, labels)
         weight = _check_weight(sample_weight_val, table.n_rows, "sample_weight_val")
@@ -305,6 +319,8 @@ def _fitted(ensemble: Ensemble, problem: Problem, settings: Settings | None = No
         "_calibrator": None,
         "_multipliers": None,
     }
+    if settings is not None:
+        attributes["_trained_by"] = _training_of(settings)
     if settings is not None and settings.calibration is not None:
         plan, n_folds = make_plan(settings, problem), settings.options["calibration_cv"]
         scores = ensemble.scores(problem.table) if n_folds is None else held_out_scores(settings, problem, n_folds)
@@ -316,11 +332,17 @@ def _fitted(ensemble: Ensemble, problem: Problem, settings: Settings | None = No
     return attributes
 
 
+def _training_of(settings: Settings) -> str:
+    """What must be the same for the rounds of two fits to make one ensemble."""
+    learner = "stumps" if settings.estimator is None else type(settings.estimator).__name__
+    return f"{settings.rule} on {settings.method.sampler or 'all rows'}, {learner}"
+
+
 def _check_labels(y: Any, name: str) -> NDArray[Any]:
     labels = column_or_1d(y, warn=True)
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name=name)
-    if labels.dtype == object and any(label is None or label != label for label in labels):
+    if labels.dtype == object and any(map(is_missing, labels)):
         raise ValueError(f"{name} has missing labels")
     check_classification_targets(labels)
     return labels
@@ -329,7 +351,10 @@ def _check_labels(y: Any, name: str) -> NDArray[Any]:
 def _check_weight(sample_weight: Any, n_rows: int, name: str) -> Array:
     if sample_weight is None:
         return np.ones(n_rows)
-    weight = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        weight = np.array(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be numbers, one for each row, got {sample_weight!r:.60}") from None
     if weight.ndim == 0:
         weight = np.full(n_rows, weight)
     if weight.shape != (n_rows,):
@@ -340,4 +365,19 @@ def _check_weight(sample_weight: Any, n_rows: int, name: str) -> Array:
             raise ValueError(f"{name} must be {what}, got {weight[row]} in row {row}")
     if not weight.any():
         raise ValueError(f"{name} must not be zero for every row")
-    return weight
+    return _as_counts(weight)
+
+
+MOST_ROWS = 1e15
+
+
+def _as_counts(weight: Array) -> Array:
+    """Weights as numbers of rows: those that add up to fewer than the rows there are, or to a number out of all reason,
+    say only how rows compare, and are brought to an average of 1 or to `MOST_ROWS`.
+    """
+    largest = weight.max()
+    relative = (weight / largest).sum()
+    n_rows = np.count_nonzero(weight)
+    if n_rows / relative <= largest <= MOST_ROWS / relative:
+        return weight
+    return weight / largest * (n_rows if largest < 1.0 else MOST_ROWS) / relative

@@ -13,6 +13,9 @@ from sklearn.isotonic import IsotonicRegression
 
 from adacc.rules.base import Array
 
+DECIMALS = 10
+"""Scores that differ beyond are equal: an isotonic curve may jump between them."""
+
 
 @dataclass(frozen=True)
 class Sigmoid:
@@ -66,12 +69,14 @@ class Calibrator:
     @classmethod
     def fit(cls, kind: str, scores: Array, y: NDArray[np.intp], n_classes: int, weight: Array) -> Calibrator:
         make = Sigmoid.fit if kind == "sigmoid" else Isotonic
+        scores = np.round(scores, DECIMALS)
         if scores.ndim == 1:
             return cls((make(scores, y == 1, weight),))
         return cls(tuple(make(scores[:, k], y == k, weight) for k in range(n_classes)))
 
     def probabilities(self, scores: Array) -> Array:
         """Shape (n_rows, n_classes); each row sums to 1."""
+        scores = np.round(scores, DECIMALS)
         if scores.ndim == 1:
             p = self.curves[0].predict(scores)
             return np.column_stack([1.0 - p, p])

@@ -47,6 +47,7 @@ class BoostingClassifier(BaseBoosting):
     """
 
     method: str | Rule = field(default="adacc1", kw_only=False)
+    dialect: str | None = None  # type: ignore[assignment]
     costs: Any = None
     alpha: str | None = None
     costs_on: str | None = None

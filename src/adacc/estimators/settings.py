@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
@@ -47,13 +48,13 @@ class Settings:
 def read_settings(params: dict[str, Any]) -> Settings:
     """Check the parameters of an estimator, `method` among them."""
     given = {name: params[name] for name in METHOD_OPTIONS if name in params}
-    if given["dialect"] is None:
-        one_of("dialect", None, Rule.allowed["dialect"])
     method, rule, options = settle(params["method"], given)
     _check_options(options)
     estimator = params["estimator"]
-    if estimator is not None and not (hasattr(estimator, "fit") and has_fit_parameter(estimator, "sample_weight")):
+    if estimator is not None and not _can_be_boosted(estimator):
         raise TypeError(f"estimator must be a classifier whose fit takes sample_weight, got {estimator!r}")
+    if not isinstance(params["verbose"], bool):
+        whole("verbose", params["verbose"], least=0)
     max_bins, patience, n_jobs = params["max_bins"], params["n_iter_no_change"], params["n_jobs"]
     if n_jobs is not None:
         whole("n_jobs", n_jobs)
@@ -65,14 +66,30 @@ def read_settings(params: dict[str, Any]) -> Settings:
         options=options,
         estimator=estimator,
         n_rounds=whole("n_estimators", params["n_estimators"], least=1),
-        learning_rate=number("learning_rate", params["learning_rate"], above=0.0),
+        learning_rate=number("learning_rate", params["learning_rate"], least=1e-6, most=10.0),
         criterion=one_of("criterion", params["criterion"], CRITERIA),
         max_bins=None if max_bins is None else whole("max_bins", max_bins, least=2),
         patience=None if patience is None else whole("n_iter_no_change", patience, least=1),
-        validation_fraction=number("validation_fraction", params["validation_fraction"], above=0.0, below=1.0),
+        validation_fraction=number("validation_fraction", params["validation_fraction"], least=1e-6, most=1 - 1e-6),
         n_threads=effective_n_jobs(n_jobs),
-        seed=int(check_random_state(params["random_state"]).randint(np.iinfo(np.int32).max)),
+        seed=_seed(params["random_state"]),
     )
+
+
+def _can_be_boosted(estimator: Any) -> bool:
+    return (
+        isinstance(estimator, BaseEstimator)
+        and is_classifier(estimator)
+        and has_fit_parameter(estimator, "sample_weight")
+    )
+
+
+def _seed(random_state: Any) -> int:
+    try:
+        return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    except (TypeError, ValueError):
+        wanted = "None, a whole number from 0 to 2**32 - 1, or a RandomState"
+        raise ValueError(f"random_state must be {wanted}, got {random_state!r}") from None
 
 
 def _check_options(options: dict[str, Any]) -> None:
@@ -81,9 +98,7 @@ def _check_options(options: dict[str, Any]) -> None:
     if options.get("calibration_cv") is not None:
         whole("calibration_cv", options["calibration_cv"], least=2)
     if "sampling_ratio" in options:
-        ratio = number("sampling_ratio", options["sampling_ratio"], above=0.0)
-        if ratio > 1.0:
-            raise ValueError(f"sampling_ratio must be at most 1 (as many common rows as rare ones), got {ratio}")
+        number("sampling_ratio", options["sampling_ratio"], least=1e-6, most=1.0)
     if "n_synthetic" in options:
         whole("n_synthetic", options["n_synthetic"], least=1)
         whole("k_neighbors", options["k_neighbors"], least=1)
@@ -99,12 +114,12 @@ def whole(name: str, value: Any, least: int | None = None) -> int:
     return int(value)
 
 
-def number(name: str, value: Any, above: float, below: float = np.inf) -> float:
+def number(name: str, value: Any, least: float, most: float) -> float:
     """`value` as a float, if it lies between the two limits."""
-    wanted = f"a number above {above:g}" + (f" and below {below:g}" if below < np.inf else "")
+    wanted = f"a number from {least:g} to {most:g}"
     if not isinstance(value, Real) or isinstance(value, bool):
         raise TypeError(f"{name} must be {wanted}, got {value!r}")
-    if not above < float(value) < below:
+    if not least <= float(value) <= most:
         raise ValueError(f"{name} must be {wanted}, got {value!r}")
     return float(value)
 

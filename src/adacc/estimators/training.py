@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.model_selection import StratifiedKFold
 
 from adacc.costs import class_costs
 from adacc.engine import binning
@@ -42,10 +42,18 @@ class Problem:
         return replace(self, table=self.table.take(rows), y=self.y[rows], weight=self.weight[rows])
 
     def split(self, fraction: float, seed: int) -> tuple[Problem, Problem]:
-        """A part to train on and one to watch, both with every class."""
-        everyone = np.arange(len(self.y))
-        train, watch = train_test_split(everyone, test_size=fraction, stratify=self.y, random_state=seed)
-        return self.subset(train), self.subset(watch)
+        """A part to train on and one to watch, each with rows of every class."""
+        rng = np.random.default_rng(seed)
+        watched = np.zeros(len(self.y), dtype=bool)
+        for k, label in enumerate(self.classes.tolist()):
+            members = rng.permutation(np.flatnonzero(self.y == k))
+            if len(members) < 2:
+                raise ValueError(
+                    "early stopping (n_iter_no_change) holds out rows of every class, "
+                    f"but {label!r} has only one: give X_val and y_val"
+                )
+            watched[members[: min(max(round(fraction * len(members)), 1), len(members) - 1)]] = True
+        return self.subset(np.flatnonzero(~watched)), self.subset(np.flatnonzero(watched))
 
 
 class Watch:
