@@ -1,6 +1,7 @@
 """Training comforts: other learners, early stopping, warm start, threads, progress, callbacks, routing."""
 
 import pickle
+from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score
-from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -182,6 +183,8 @@ def test_smoteboost_keeps_categories_for_foreign_learners(make):
     rng = np.random.default_rng(0)
     labels = rng.choice(["p", "q", "r"], 200)
     y = ((labels == "r") & (rng.random(200) < 0.7)).astype(int)
+    if make is pl.DataFrame and not find_spec("sklearn.callback"):
+        pytest.skip("before scikit-learn 1.9 its own learner does not take polars' categories")
     columns = {"c": pd.Categorical(labels) if make is pd.DataFrame else pl.Series(labels, dtype=pl.Categorical)}
     frame = make(columns | {"x": rng.normal(size=200)})
     model = adacc.SMOTEBoostClassifier(estimator=HistGradientBoostingClassifier(max_iter=5), n_estimators=3)
@@ -231,18 +234,10 @@ def test_weights_and_held_out_rows_are_routed(rare):
     X, y = rare
     weight = np.where(y == 1, 3.0, 1.0)
     with sklearn.config_context(enable_metadata_routing=True):
-        model = adacc.AdaCC1Classifier(n_estimators=10)
-        model.set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
-        routed = cross_validate(
-            make_pipeline(StandardScaler().set_fit_request(sample_weight=False), model),
-            X,
-            y,
-            params={"sample_weight": weight},
-            return_estimator=True,
-            cv=3,
-        )
-        fitted = routed["estimator"][0][-1]
-        assert fitted.history_["class_weight"][0] == pytest.approx([5 / 8, 3 / 8], abs=0.02)
+        model = adacc.AdaCC1Classifier(n_estimators=10).set_fit_request(sample_weight=True)
+        pipe = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), model)
+        pipe.fit(X, y, sample_weight=weight)
+        assert pipe[-1].history_["class_weight"][0] == pytest.approx([5 / 8, 3 / 8])
 
         model = adacc.AdaCC1Classifier(n_estimators=50, n_iter_no_change=3).set_fit_request(X_val=True, y_val=True)
         pipe = Pipeline([("scale", StandardScaler()), ("boost", model)], transform_input=["X_val"])

@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -323,7 +324,10 @@ def _fitted(ensemble: Ensemble, problem: Problem, settings: Settings | None = No
         attributes["_trained_by"] = _training_of(settings)
     if settings is not None and settings.calibration is not None:
         plan, n_folds = make_plan(settings, problem), settings.options["calibration_cv"]
-        scores = ensemble.scores(problem.table) if n_folds is None else held_out_scores(settings, problem, n_folds)
+        if n_folds is None:
+            scores = ensemble.scores(problem.table)
+        else:
+            scores = held_out_scores(replace(settings, n_rounds=len(ensemble)), problem, n_folds)
         weight = problem.weight * plan.rule.initial(plan.costs)[problem.y]
         attributes["_calibrator"] = Calibrator.fit(
             settings.calibration, scores, problem.y, len(problem.classes), weight
