@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,10 +39,10 @@ class Categories:
     def n_codes(self) -> int:
         return len(self.values) + 1
 
-    def encode(self, labels: Iterable[Any]) -> NDArray[np.uint32]:
+    def encode(self, table: Table, column: int) -> NDArray[np.unsignedinteger]:
         position = {value: code for code, value in enumerate(self.values)}
-        other = len(self.values)
-        return np.array([position.get(label, other) for label in labels], dtype=np.uint32)
+        codes = table.encode(column, position, other=len(self.values))
+        return codes.astype(dtypes.code_dtype(self.n_codes))
 
 
 Feature = Numbers | Categories
@@ -81,8 +81,7 @@ class Coder:
         for j in wanted:
             feature = self.features[j]
             if isinstance(feature, Categories):
-                codes = feature.encode(table.labels(j)).astype(dtypes.code_dtype(feature.n_codes))
-                yield j, codes[order]
+                yield j, feature.encode(table, j)[order]
 
     def codes(self, table: Table, order: NDArray[np.uint32], threads: Threads) -> NDArray[np.unsignedinteger]:
         """All features' codes, a row of the result each."""
@@ -120,7 +119,7 @@ def learn(table: Table, sample_weight: Floats, max_bins: int | None, threads: Th
             features[j] = Numbers(_thresholds(values, sample_weight if weighted else None, max_bins))
         for j in range(first, last):
             if categorical[j]:
-                features[j] = Categories(_distinct(table.labels(j)))
+                features[j] = Categories(_in_order(table.distinct(j)))
 
     threads.over(table.n_columns, describe)
     return Coder(tuple(features))
@@ -148,12 +147,10 @@ def _thresholds(values: Floats, weights: Floats | None, max_bins: int | None) ->
     return np.where((low <= middle) & (middle < high), middle, low)
 
 
-def _distinct(labels: NDArray[np.object_]) -> tuple[Any, ...]:
-    """The values that occur, in an order that does not depend on the rows'; missing last."""
-    seen = set(labels.tolist())
-    missing = (None,) if None in seen else ()
-    seen.discard(None)
+def _in_order(labels: set[Any]) -> tuple[Any, ...]:
+    """Labels in an order that does not depend on the rows'; missing last."""
+    present, missing = labels - {None}, (None,) if None in labels else ()
     try:
-        return (*sorted(seen), *missing)
-    except TypeError:  # values of several types
-        return (*sorted(seen, key=lambda value: (type(value).__name__, str(value))), *missing)
+        return (*sorted(present), *missing)
+    except TypeError:  # of several types
+        return (*sorted(present, key=lambda label: (type(label).__name__, str(label))), *missing)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import cached_property
@@ -55,6 +55,14 @@ class Table(ABC):
     def labels(self, column: int) -> NDArray[np.object_]:
         """A categorical column as objects, None for missing."""
         raise TypeError(f"{self.name(column)} held categories in training, but X is sparse and holds numbers")
+
+    def distinct(self, column: int) -> set[Any]:
+        """The labels that occur in a categorical column, None for missing among them."""
+        return set(self.labels(column).tolist())
+
+    def encode(self, column: int, position: Mapping[Any, int], other: int) -> NDArray[np.uint32]:
+        """Each row's label as its position, or as `other` if it has none."""
+        return np.array([position.get(label, other) for label in self.labels(column)], dtype=np.uint32)
 
     def check(self, column: int, labels: Sequence[Any] | None) -> None:
         """Refuse a column that cannot be what it was in training: numbers, or categories of these labels."""
@@ -185,6 +193,15 @@ class FrameTable(Table):
         values = _objects(series.to_list())
         values[series.is_null().to_numpy().astype(bool)] = None
         return values
+
+    def distinct(self, column: int) -> set[Any]:
+        return {None if is_missing(label) else label for label in self._series(column).unique().to_list()}
+
+    def encode(self, column: int, position: Mapping[Any, int], other: int) -> NDArray[np.uint32]:
+        series = self._series(column)
+        codes = np.array([position.get(label, other) for label in series.to_list()], dtype=np.uint32)
+        codes[series.is_null().to_numpy().astype(bool)] = position.get(None, other)
+        return codes
 
     def take(self, rows: NDArray[Any]) -> Table:
         return FrameTable(self._frame[rows.tolist(), :].to_native())
