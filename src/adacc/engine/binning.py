@@ -65,8 +65,7 @@ class Coder:
 
     def check(self, table: Table) -> None:
         """Refuse a table whose columns cannot be what they were in training."""
-        for j, feature in enumerate(self.features):
-            table.check(j, feature.values if isinstance(feature, Categories) else None)
+        table.check([feature.values if isinstance(feature, Categories) else None for feature in self.features])
 
     def columns(
         self, table: Table, order: NDArray[np.uint32], wanted: Sequence[int]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adacc.engine import dtypes
-from adacc.engine.learners import Models
+from adacc.engine.learners import Models, Scorer
 from adacc.engine.table import Table
 from adacc.rules.base import ROUNDING, Array
 
@@ -62,7 +63,11 @@ class Ensemble:
 
     def scores(self, table: Table) -> Array:
         """Additive score of every row: one number for two classes, one per class for more."""
-        return settle(self.models.scores(table, contributions(self.votes, self.decision)))
+        return settle(self._compiled.scores(table))
+
+    @cached_property
+    def _compiled(self) -> Scorer:
+        return self.models.compile(contributions(self.votes, self.decision))
 
     def staged_scores(self, table: Table) -> Iterator[Array]:
         """The scores after each round."""

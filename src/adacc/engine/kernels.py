@@ -330,8 +330,26 @@ def reweigh(predicted, factors, starts, raw, scale, stale, rows, by, changed):
 
 
 @kernel
-def add_table(codes, table, scores):
-    """Add the row of `table` that each code names to the scores: one feature's share of an additive model."""
-    for i in range(len(codes)):
-        for c in range(table.shape[1]):
-            scores[i, c] += table[codes[i], c]
+def add_steps(X, columns, starts, thresholds, values, scores):
+    """Add each column's step function to the scores.
+
+    The thresholds below a value are counted for a block of rows at a time, one threshold after the other, which
+    vectorises over the rows; their number says which value of the function to add.
+    """
+    n_rows, n_outputs = scores.shape
+    block, codes = np.empty(512), np.empty(512, dtype=np.int64)
+    for begin in range(0, n_rows, 512):
+        size = min(512, n_rows - begin)
+        for u in range(len(columns)):
+            first, last = starts[u], starts[u + 1]
+            for i in range(size):
+                block[i] = X[begin + i, columns[u]]
+                codes[i] = 0
+            for threshold in thresholds[first:last]:
+                for i in range(size):
+                    codes[i] += 1 if block[i] > threshold else 0
+            offset = first + 2 * u
+            for i in range(size):
+                code = codes[i] if block[i] == block[i] else last - first + 1
+                for c in range(n_outputs):
+                    scores[begin + i, c] += values[offset + code, c]

@@ -18,6 +18,7 @@ from adacc.engine import dtypes, kernels
 from adacc.engine.binning import Categories, Coder
 from adacc.engine.rows import Rows, Weights
 from adacc.engine.samplers import Sample
+from adacc.engine.steps import Steps, compile_stumps
 from adacc.engine.table import Table
 from adacc.engine.threads import Threads
 from adacc.rules.base import Array
@@ -28,6 +29,13 @@ TIE = 1e-12
 """Splits whose gains (of a total weight of 1) are closer than this are equal, and so are the weights of a leaf."""
 
 CRITERIA = {"gini": kernels.GINI, "entropy": kernels.ENTROPY, "error": kernels.ERROR}
+
+
+class Scorer(Protocol):
+    """All rounds as one function of a row."""
+
+    def scores(self, table: Table) -> Array:
+        """Shape (n_rows, n_outputs)."""
 
 
 class Models(Protocol):
@@ -42,8 +50,8 @@ class Models(Protocol):
     def cells(self, table: Table, order: NDArray[np.uint32]) -> Iterator[Cells]:
         """Prediction of every row, round by round."""
 
-    def scores(self, table: Table, contributions: Array) -> Array:
-        """Contributions (round, predicted class, output) of all rounds, summed for every row."""
+    def compile(self, contributions: Array) -> Scorer:
+        """What sums the contributions (round, predicted class, output) of all rounds for every row."""
 
     def importances(self, n_features: int) -> Array:
         """How much each round (row) relies on each feature."""
@@ -127,22 +135,18 @@ class Stumps:
         for t, feature in enumerate(self.records["feature"].tolist()):
             yield columns.get(feature, nothing), self.lookup(t)
 
-    def scores(self, table: Table, contributions: Array) -> Array:
-        # A sum of stumps is a sum over features: one table of each feature's codes holds all its rounds.
-        n_outputs = contributions.shape[2]
-        scores = np.zeros((table.n_rows, n_outputs))
-        tables = {
-            feature: np.zeros((self.coder.features[feature].n_codes, n_outputs)) for feature in self.used.tolist()
-        }
-        for t, feature in enumerate(self.records["feature"].tolist()):
-            if feature < 0:
-                scores += contributions[t, self.records["left"][t]]
-            else:
-                tables[feature] += contributions[t][self.lookup(t)]
-        order = np.arange(table.n_rows, dtype=dtypes.ROW)
-        for feature, codes in self.coder.columns(table, order, list(tables)):
-            kernels.add_table(codes, tables[feature], scores)
-        return scores
+    def compile(self, contributions: Array) -> Steps:
+        return compile_stumps(self.coder, self._by_code(contributions), self._constant(contributions))
+
+    def _by_code(self, contributions: Array) -> Iterator[tuple[int, Array]]:
+        """Each used feature with the summed contribution of each of its codes."""
+        for feature in self.used.tolist():
+            rounds = np.flatnonzero(self.records["feature"] == feature)
+            yield feature, np.sum([contributions[t][self.lookup(t)] for t in rounds.tolist()], axis=0)
+
+    def _constant(self, contributions: Array) -> Array:
+        unsplit = np.flatnonzero(self.records["feature"] < 0)
+        return contributions[unsplit, self.records["left"][unsplit]].sum(axis=0)
 
     def importances(self, n_features: int) -> Array:
         return (self.records["feature"][:, None] == np.arange(n_features)).astype(float)
@@ -249,12 +253,8 @@ class Classifiers:
         for model in self.fitted:
             yield model.predict(table.native)[order].astype(dtypes.CLASS), IDENTITY
 
-    def scores(self, table: Table, contributions: Array) -> Array:
-        scores = np.zeros((table.n_rows, contributions.shape[2]))
-        order = np.arange(table.n_rows, dtype=dtypes.ROW)
-        for (predicted, _), contribution in zip(self.cells(table, order), contributions, strict=True):
-            scores += contribution[predicted]
-        return scores
+    def compile(self, contributions: Array) -> Votes:
+        return Votes(self, contributions)
 
     def importances(self, n_features: int) -> Array:
         return np.array([model.feature_importances_ for model in self.fitted])
@@ -268,6 +268,21 @@ class Classifiers:
     @property
     def has_labels(self) -> bool:
         return False
+
+
+@dataclass(frozen=True)
+class Votes:
+    """The contributions of foreign classifiers, which must each be asked."""
+
+    models: Classifiers
+    contributions: Array
+
+    def scores(self, table: Table) -> Array:
+        scores = np.zeros((table.n_rows, self.contributions.shape[2]))
+        order = np.arange(table.n_rows, dtype=dtypes.ROW)
+        for (predicted, _), contribution in zip(self.models.cells(table, order), self.contributions, strict=True):
+            scores += contribution[predicted]
+        return scores
 
 
 class ClassifierLearner:

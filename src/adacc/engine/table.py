@@ -20,6 +20,10 @@ BLOCK = 16
 """Columns of a row-major array that are turned at a time: their transpose stays in the cache."""
 
 
+BLOCK_OF_ROWS = 4096
+"""Rows of an array of another type or order that are converted at a time for prediction."""
+
+
 class Table(ABC):
     """Rows and columns, read a column at a time.
 
@@ -52,6 +56,13 @@ class Table(ABC):
     def numbers(self, wanted: Sequence[int]) -> Iterator[tuple[int, Floats]]:
         """The wanted columns, one after the other, as contiguous floats with NaN for missing."""
 
+    def matrices(self, wanted: NDArray[np.int64]) -> Iterator[tuple[slice, Floats, NDArray[np.int64]]]:
+        """The wanted columns in blocks of rows: which rows, a matrix of floats, and where in it the columns are."""
+        columns = np.empty((len(wanted), self.n_rows))
+        for j, (_, values) in enumerate(self.numbers(wanted.tolist())):
+            columns[j] = values
+        yield slice(0, self.n_rows), columns.T, np.arange(len(wanted))
+
     def labels(self, column: int) -> NDArray[np.object_]:
         """A categorical column as objects, None for missing."""
         raise TypeError(f"{self.name(column)} held categories in training, but X is sparse and holds numbers")
@@ -64,8 +75,8 @@ class Table(ABC):
         """Each row's label as its position, or as `other` if it has none."""
         return np.array([position.get(label, other) for label in self.labels(column)], dtype=np.uint32)
 
-    def check(self, column: int, labels: Sequence[Any] | None) -> None:
-        """Refuse a column that cannot be what it was in training: numbers, or categories of these labels."""
+    def check(self, known: Sequence[Sequence[Any] | None]) -> None:
+        """Refuse columns that cannot be what they were in training: numbers (None), or categories of these labels."""
         return
 
     @abstractmethod
@@ -95,6 +106,17 @@ class ArrayTable(Table):
             else:
                 block = self.native[:, some]
             yield from zip(some, np.ascontiguousarray(block.T, dtype=np.float64), strict=True)
+
+    def matrices(self, wanted: NDArray[np.int64]) -> Iterator[tuple[slice, Floats, NDArray[np.int64]]]:
+        X = self.native
+        if X.dtype == object:
+            yield from super().matrices(wanted)
+        elif X.dtype == np.float64 and X.flags.c_contiguous:
+            yield slice(0, self.n_rows), X, wanted
+        else:
+            for begin in range(0, self.n_rows, BLOCK_OF_ROWS):
+                rows = slice(begin, begin + BLOCK_OF_ROWS)
+                yield rows, np.ascontiguousarray(X[rows], dtype=np.float64), wanted
 
     def labels(self, column: int) -> NDArray[np.object_]:
         return _objects(self.native[:, column].tolist())
@@ -164,7 +186,11 @@ class FrameTable(Table):
             f"{self.name(column)} has the type {dtype}; adacc takes numbers, booleans, strings and categories"
         )
 
-    def check(self, column: int, labels: Sequence[Any] | None) -> None:
+    def check(self, known: Sequence[Sequence[Any] | None]) -> None:
+        for column, labels in enumerate(known):
+            self._check(column, labels)
+
+    def _check(self, column: int, labels: Sequence[Any] | None) -> None:
         dtype = self._series(column).dtype
         if labels is None:
             fits = _is_numeric(dtype) or dtype in (nw.Boolean, nw.Object)
@@ -177,7 +203,7 @@ class FrameTable(Table):
 
     def numbers(self, wanted: Sequence[int]) -> Iterator[tuple[int, Floats]]:
         for column in wanted:
-            self.check(column, None)
+            self._check(column, None)
             series = self._series(column)
             if series.dtype in (nw.Boolean, nw.Object):
                 values = self.labels(column)
