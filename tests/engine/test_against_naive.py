@@ -41,7 +41,17 @@ def with_gaps(n_classes):
     return np.column_stack([X, np.full(len(X), np.nan)]), y
 
 
-DATA = {"clouds": clouds, "small integers": small_integers, "gaps": with_gaps}
+def mostly_zero(n_classes):
+    """Columns of one value but for a few rows (missing, in one of them), beside an ordinary one."""
+    X, y = clouds(n_classes, seed=6)
+    rng = np.random.default_rng(7)
+    few = rng.integers(1, 4, size=(len(y), 4)) * (rng.random((len(y), 4)) < 0.15).astype(float)
+    few[:, 0] += y * (rng.random(len(y)) < 0.2)
+    few[few[:, 2] == 0, 2] = np.nan
+    return np.column_stack([few, X[:, 0]]), y
+
+
+DATA = {"clouds": clouds, "small integers": small_integers, "gaps": with_gaps, "mostly zero": mostly_zero}
 WEIGHTS = np.tile([1, 2, 0, 1, 3, 1], 8)
 
 
@@ -133,7 +143,8 @@ def test_categories_missing_ones_among_them(method, n_classes):
     X = np.column_stack([rng.integers(0, 5, 45), rng.normal(size=45), rng.integers(0, 3, 45)]).astype(float)
     y = (np.isin(X[:, 0], [1, 3]) ^ (rng.random(45) < 0.2)).astype(int) + (n_classes == 3) * (X[:, 2] == 2)
     X[rng.random(45) < 0.2, 2] = np.nan
-    compare(X, y, method, categorical=(0, 2), costs=[0.5, 1, 0.8][:n_classes])
+    X = np.column_stack([X, np.where(rng.random(45) < 0.1, rng.integers(1, 3, 45), 0)])  # a sparse one
+    compare(X, y, method, categorical=(0, 2, 3), costs=[0.5, 1, 0.8][:n_classes])
 
 
 @pytest.mark.parametrize("method", ["adaboost", "adacc1", "adamec"])
@@ -174,6 +185,13 @@ def test_weights_that_shrink_for_errors_are_rebuilt():
     for method in ("csb1", "csb2"):
         rounds = compare(X, y, method, costs=[0.01, 1.0], costs_on="errors")
         assert len(rounds) > 1
+
+
+def test_sparse_columns_for_many_rounds():
+    """The commonest code's weight is a difference; it must stay one of the same accuracy."""
+    X, y = mostly_zero(2)
+    for method in ("adacc1", "csb2", "adac3"):
+        compare(X, y, method, costs=[0.9, 1.0], n_rounds=150)
 
 
 def test_a_class_of_no_cost():

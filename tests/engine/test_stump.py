@@ -159,7 +159,7 @@ def test_incremental_histograms_stay_those_of_the_weights():
             block = slice(*rows.starts[k : k + 2])
             for f in range(3):
                 begin, end = learner.offsets[f : f + 2]
-                fresh = np.bincount(learner.codes[f, block], weights[block], end - begin)
+                fresh = np.bincount(learner.layout.column(f)[block], weights[block], end - begin)
                 np.testing.assert_allclose(kept[k, begin:end], fresh, rtol=1e-11, atol=1e-30)
 
 

@@ -13,6 +13,9 @@ from adacc.engine import dtypes, kernels
 from adacc.engine.table import Floats, Table
 from adacc.engine.threads import Threads
 
+FEW = 24
+"""Up to so many thresholds `code_few` is faster than `code_many`."""
+
 
 @dataclass(frozen=True)
 class Numbers:
@@ -74,8 +77,10 @@ class Coder:
         numeric = [j for j in wanted if not self.features[j].categorical]
         for j, values in table.numbers(numeric):
             feature = self.features[j]
+            assert isinstance(feature, Numbers)
             codes = np.empty(len(order), dtype=dtypes.code_dtype(feature.n_codes))
-            kernels.code_column(values, feature.thresholds, order, codes)  # type: ignore[union-attr]
+            code = kernels.code_few if len(feature.thresholds) <= FEW else kernels.code_many
+            code(values, feature.thresholds, order, codes)
             yield j, codes
         for j in wanted:
             feature = self.features[j]

@@ -41,19 +41,37 @@ def close_bins(weights, max_bins, out):
 
 
 @kernel
-def code_column(values, thresholds, order, out):
+def code_few(values, thresholds, order, out):
     """``out[i]`` = number of thresholds below ``values[order[i]]``; NaN gets the code after the last bin.
 
-    Two rounds of counting, over the last threshold of each block of 16 and then within one block: counting vectorises
-    and never mispredicts, which makes it several times faster than bisection. Only where there are very many blocks is
-    their number first halved. The arrays made here cannot overlap `out`, so the compiler keeps them in registers.
+    A few thresholds are counted one after the other for many rows at once, which vectorises.
     """
+    missing = len(thresholds) + 1
+    block, codes = np.empty(512), np.empty(512, dtype=np.int64)
+    for begin in range(0, len(order), 512):
+        size = min(512, len(order) - begin)
+        for i in range(size):
+            block[i] = values[order[begin + i]]
+        _count_below(block, thresholds, size, codes)
+        for i in range(size):
+            out[begin + i] = codes[i] if block[i] == block[i] else missing
+
+
+@kernel
+def code_many(values, thresholds, order, out):
+    """As `code_few`, for many thresholds.
+
+    Two rounds of counting for each row, over the last threshold of each block of 16 and then within one block: counting
+    vectorises and never mispredicts, which makes it several times faster than bisection. Only where there are very many
+    blocks is their number first halved. The arrays made here cannot overlap `out`, so the compiler keeps them in
+    registers.
+    """
+    missing = len(thresholds) + 1
     n_blocks = len(thresholds) // 16 + 1
     padded, ends = np.empty(16 * n_blocks), np.empty(n_blocks)
     for j in range(len(padded)):
         padded[j] = thresholds[j] if j < len(thresholds) else np.inf
         ends[j // 16] = padded[j]
-    missing = len(thresholds) + 1
     for i in range(len(order)):
         value = values[order[i]]
         low, high = 0, n_blocks
@@ -63,18 +81,28 @@ def code_column(values, thresholds, order, out):
                 low = middle
             else:
                 high = middle + 1
-        block = low
+        at = low
         for end in ends[low:high]:
-            block += 1 if value > end else 0
-        code = 16 * block
+            at += 1 if value > end else 0
+        code = 16 * at
         for threshold in padded[code : code + 16]:
             code += 1 if value > threshold else 0
         out[i] = code if value == value else missing
 
 
 @kernel
-def add_rows(codes, offsets, rows, by, starts, first, last, histogram):
-    """Add `by` of each listed row to its class's histogram, for the features first ... last-1.
+def _count_below(values, thresholds, size, counts):
+    """How many thresholds lie below each of the first `size` values."""
+    for i in range(size):
+        counts[i] = 0
+    for threshold in thresholds:
+        for i in range(size):
+            counts[i] += 1 if values[i] > threshold else 0
+
+
+@kernel
+def add_rows(codes, offsets, rows, by, starts, histogram):
+    """Add `by` of each listed row to its class's histogram, for the features whose codes these are.
 
     Four features at a time: four independent additions hide each other's latency, and a row's number and amount are
     read once for all four.
@@ -82,8 +110,8 @@ def add_rows(codes, offsets, rows, by, starts, first, last, histogram):
     for k in range(len(starts) - 1):
         begin, end = starts[k], starts[k + 1]
         bins = histogram[k]
-        f = first
-        while f + 4 <= last and begin < end:
+        f = 0
+        while f + 4 <= len(codes) and begin < end:
             codes_0, codes_1, codes_2, codes_3 = codes[f], codes[f + 1], codes[f + 2], codes[f + 3]
             at_0, at_1 = np.uint64(offsets[f]), np.uint64(offsets[f + 1])
             at_2, at_3 = np.uint64(offsets[f + 2]), np.uint64(offsets[f + 3])
@@ -94,11 +122,37 @@ def add_rows(codes, offsets, rows, by, starts, first, last, histogram):
                 bins[at_2 + codes_2[i]] += amount
                 bins[at_3 + codes_3[i]] += amount
             f += 4
-        while f < last and begin < end:
+        while f < len(codes) and begin < end:
             codes_0, at_0 = codes[f], np.uint64(offsets[f])
             for j in range(begin, end):
                 bins[at_0 + codes_0[rows[j]]] += by[j]
             f += 1
+
+
+@kernel
+def add_entries(row_starts, places, rows, by, starts, histogram):
+    """As `add_rows`, for sparse columns: the places in the histogram of each row's entries, row by row."""
+    for k in range(len(starts) - 1):
+        bins = histogram[k]
+        for j in range(starts[k], starts[k + 1]):
+            i, amount = rows[j], by[j]
+            for place in places[row_starts[i] : row_starts[i + np.uint32(1)]]:
+                bins[place] += amount
+
+
+@kernel
+def fill_defaults(scale, total, begins, ends, defaults, histogram):
+    """Give the commonest code of each sparse column what the others leave of the total.
+
+    Its place in the histogram is `defaults`, its column's places go from `begins` to `ends`.
+    """
+    for k in range(len(scale)):
+        for c in range(len(defaults)):
+            others = 0.0
+            for at in range(begins[c], ends[c]):
+                others += histogram[k, at] if at != defaults[c] else 0.0
+            left = total[k] - scale[k] * others
+            histogram[k, defaults[c]] = left / scale[k] if left > EMPTY else 0.0
 
 
 @kernel
@@ -344,10 +398,7 @@ def add_steps(X, columns, starts, thresholds, values, scores):
             first, last = starts[u], starts[u + 1]
             for i in range(size):
                 block[i] = X[begin + i, columns[u]]
-                codes[i] = 0
-            for threshold in thresholds[first:last]:
-                for i in range(size):
-                    codes[i] += 1 if block[i] > threshold else 0
+            _count_below(block, thresholds[first:last], size, codes)
             offset = first + 2 * u
             for i in range(size):
                 code = codes[i] if block[i] == block[i] else last - first + 1

@@ -16,8 +16,9 @@ from sklearn.base import clone
 
 from adacc.engine import dtypes, kernels
 from adacc.engine.binning import Categories, Coder
+from adacc.engine.layout import Layout, Listing
 from adacc.engine.rows import Rows, Weights
-from adacc.engine.samplers import Sample
+from adacc.engine.samplers import Extra, Sample
 from adacc.engine.steps import Steps, compile_stumps
 from adacc.engine.table import Table
 from adacc.engine.threads import Threads
@@ -179,7 +180,7 @@ class StumpLearner:
         self, coder: Coder, table: Table, rows: Rows, criterion: str, tie_class: int, threads: Threads
     ) -> None:
         self.coder, self.rows, self.threads = coder, rows, threads
-        self.codes = coder.codes(table, rows.order, threads)
+        self.layout = Layout(coder, table, rows.order, threads)
         self.offsets, self.categorical = coder.offsets, coder.categorical
         self.criterion, self.tie_class = CRITERIA[criterion], tie_class
         n_features = len(coder.features)
@@ -192,23 +193,24 @@ class StumpLearner:
         if sample is None:
             scale, total = weights.scale, weights.class_weight
             self.histogram[weights.stale] = 0.0
-            changes = [(self.codes, weights.changed_rows, weights.changed_by, weights.changed)]
-        else:
-            scale, total = np.ones(self.rows.n_classes), sample.class_weight
-            self.histogram[:] = 0.0
-            changes = [(self.codes, sample.rows, sample.weight, sample.starts)]
-            if sample.extra is not None:
-                extra = sample.extra
-                changes.append((extra.prepared, extra.rows, extra.weight, extra.starts))
-        whole = total.sum()
-        return self._split(changes, scale / whole, total / whole)
+            listing = weights.changed_rows, weights.changed_by, weights.changed
+            return self._split(listing, None, scale, total)
+        self.histogram[:] = 0.0
+        listing = sample.rows, sample.weight, sample.starts
+        return self._split(listing, sample.extra, np.ones(self.rows.n_classes), sample.class_weight)
 
-    def _split(self, changes: list[Any], scale: Array, total: Array) -> tuple[Any, Cells]:
+    def _split(self, listing: Listing, extra: Extra | None, scale: Array, total: Array) -> tuple[Any, Cells]:
         """Bring the histograms up to date and find the best split in them, a range of features per thread."""
+        whole = total.sum()
+        scale, total = scale / whole, total / whole
 
         def work(first: int, last: int) -> None:
-            for codes, rows, by, starts in changes:
-                kernels.add_rows(codes, self.offsets, rows, by, starts, first, last, self.histogram)
+            part = self.layout.part(first)
+            part.add(listing, self.histogram)
+            if extra is not None:
+                codes, offsets = extra.prepared[first:last], self.offsets[first:last]
+                kernels.add_rows(codes, offsets, extra.rows, extra.weight, extra.starts, self.histogram)
+            part.complete(scale, total, self.histogram)
             kernels.best_splits(
                 self.histogram, scale, total, self.offsets, self.categorical,
                 self.criterion, first, last, TIE, self.gains, self.cuts,
@@ -219,10 +221,10 @@ class StumpLearner:
             self.gains, self.cuts, self.histogram, scale, self.offsets, self.categorical,
             self.tie_class, TIE, self.leaves, self.classes, self.lookup,
         )  # fmt: skip
-        return (feature, cut, *self.classes[:3].tolist()), (self.codes[max(feature, 0)], self.lookup)
+        return (feature, cut, *self.classes[:3].tolist()), (self.layout.column(max(feature, 0)), self.lookup)
 
     def prepare(self, table: Table, order: NDArray[np.uint32]) -> NDArray[np.unsignedinteger]:
-        return self.coder.codes(table, order, self.threads).astype(self.codes.dtype, copy=False)
+        return self.coder.codes(table, order, self.threads).astype(self.layout.dtype, copy=False)
 
     def see(self, model: Any, prepared: Any) -> Cells:
         return prepared[max(model[0], 0)], self.lookup

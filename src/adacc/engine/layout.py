@@ -1,0 +1,103 @@
+"""The training rows' codes, each column stored the way that is cheapest to add up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from adacc.engine import dtypes, kernels
+from adacc.engine.binning import Coder
+from adacc.engine.table import Table
+from adacc.engine.threads import Threads
+from adacc.rules.base import Array
+
+SPARSE = 0.8
+"""A column whose commonest code covers this share of the rows stores only the other rows."""
+
+Listing = tuple[NDArray[np.uint32], Array, NDArray[np.int64]]
+
+
+class Part:
+    """The codes of consecutive features, which one thread looks after.
+
+    Dense columns are rows of a matrix. Of a sparse column only the entries that are not its commonest code are kept:
+    by row, for adding them to the histograms, and by column, for telling the rows apart. The weight of the commonest
+    code is what the others leave of the total, so that the cost follows the entries and not the rows.
+    """
+
+    def __init__(self, coder: Coder, table: Table, order: NDArray[np.uint32], first: int, last: int) -> None:
+        self.first, self.last, self.n_rows = first, last, len(order)
+        self.offsets = coder.offsets[first : last + 1]
+        self._dense_row = np.full(last - first, -1)
+        self._entries: dict[int, tuple[NDArray[Any], NDArray[Any]]] = {}
+        self._defaults: dict[int, int] = {}
+        widest = max(feature.n_codes for feature in coder.features)
+        # Memory that is never written to is never taken: room for all columns costs nothing until they are dense.
+        dense = np.empty((last - first, len(order)), dtype=dtypes.code_dtype(widest))
+        n_dense = 0
+        for j, codes in coder.columns(table, order, range(first, last)):
+            counts = np.bincount(codes)
+            if counts.max() < SPARSE * len(codes):
+                dense[n_dense], self._dense_row[j - first] = codes, n_dense
+                n_dense += 1
+            else:
+                self._defaults[j - first] = default = int(counts.argmax())
+                rows = np.flatnonzero(codes != default).astype(dtypes.ROW)
+                self._entries[j - first] = rows, codes[rows].astype(dense.dtype)
+        self.dense = dense[:n_dense]
+        self.dense_offsets = self.offsets[:-1][np.argsort(self._dense_row, kind="stable")][len(self._entries) :]
+        self._by_row = self._turned() if self._entries else None
+        sparse_columns = np.array(list(self._entries), dtype=np.int64)
+        self._begins, self._ends = self.offsets[sparse_columns], self.offsets[sparse_columns + 1]
+        self._places = self._begins + np.array(list(self._defaults.values()), dtype=np.int64)
+
+    def _turned(self) -> tuple[NDArray[Any], NDArray[np.uint32]]:
+        """The entries row by row: where each row's begin, and their places in the histogram."""
+        columns = [(rows, self.offsets[j] + codes.astype(np.int64)) for j, (rows, codes) in self._entries.items()]
+        starts = np.cumsum([0, *(len(rows) for rows, _ in columns)])
+        places, rows = (np.concatenate(part) for part in ([p for _, p in columns], [r for r, _ in columns]))
+        by_row = sparse.csc_array((places, rows, starts), shape=(self.n_rows, len(columns))).tocsr()
+        return by_row.indptr, by_row.data.astype(np.uint32)
+
+    def add(self, listing: Listing, histogram: Array) -> None:
+        """Add the listed rows' amounts to the histograms of these features."""
+        rows, by, starts = listing
+        kernels.add_rows(self.dense, self.dense_offsets, rows, by, starts, histogram)
+        if self._by_row is not None:
+            kernels.add_entries(*self._by_row, rows, by, starts, histogram)
+
+    def complete(self, scale: Array, total: Array, histogram: Array) -> None:
+        """Fill in the commonest codes of sparse columns, once all is added."""
+        if self._entries:
+            kernels.fill_defaults(scale, total, self._begins, self._ends, self._places, histogram)
+
+    def column(self, feature: int) -> NDArray[Any]:
+        """All rows' codes of one feature."""
+        j = feature - self.first
+        if self._dense_row[j] >= 0:
+            return self.dense[self._dense_row[j]]
+        rows, codes = self._entries[j]
+        column = np.full(self.n_rows, self._defaults[j], dtype=self.dense.dtype)
+        column[rows] = codes
+        return column
+
+
+class Layout:
+    """All features' codes, a part per thread."""
+
+    def __init__(self, coder: Coder, table: Table, order: NDArray[np.uint32], threads: Threads) -> None:
+        def code(first: int, last: int) -> Part:
+            return Part(coder, table, order, first, last)
+
+        self.parts: list[Part] = threads.over(len(coder.features), code)
+        self.dtype = self.parts[0].dense.dtype
+
+    def part(self, first: int) -> Part:
+        """The part that begins at this feature."""
+        return next(part for part in self.parts if part.first == first)
+
+    def column(self, feature: int) -> NDArray[Any]:
+        return next(part for part in self.parts if feature < part.last).column(feature)
