@@ -197,12 +197,13 @@ class StumpLearner:
             return self._split(listing, None, scale, total)
         self.histogram[:] = 0.0
         listing = sample.rows, sample.weight, sample.starts
-        return self._split(listing, sample.extra, np.ones(self.rows.n_classes), sample.class_weight)
+        whole = sample.class_weight.sum()
+        return self._split(
+            listing, sample.extra, np.full(self.rows.n_classes, 1.0 / whole), sample.class_weight / whole
+        )
 
     def _split(self, listing: Listing, extra: Extra | None, scale: Array, total: Array) -> tuple[Any, Cells]:
         """Bring the histograms up to date and find the best split in them, a range of features per thread."""
-        whole = total.sum()
-        scale, total = scale / whole, total / whole
 
         def work(first: int, last: int) -> None:
             part = self.layout.part(first)

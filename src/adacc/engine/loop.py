@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -149,17 +150,19 @@ class Boosting:
                 return None
             self.failed_at_once, alpha = True, 1.0
         F = self.plan.rule.factors(alpha, costs)
+        Z = float((F * W).sum())
+        F /= Z
         right, wrong = right_and_wrong(W)
-        error, Z = wrong / (right + wrong), float((F * W).sum())
+        error = wrong / (right + wrong)
         record = Round(
-            alpha, error, Z, costs, W.sum(axis=1), recall,
+            alpha, error, Z, costs, self.weights.class_weight, recall,
             votes=np.zeros(len(W)) + alpha,
-            factors=F / Z,
+            factors=F,
             last=self.failed_at_once or error <= ROUNDING,
         )  # fmt: skip
         self.rounds.append(record)
         self._fitted.append(model)
-        self.weights.update(record.factors, self.audience.predicted, W)
+        self.weights.update(F, self.audience.predicted, W)
         return model
 
     def _hear(self, cells: Cells) -> Array:
@@ -187,7 +190,7 @@ class Boosting:
         """A vote as it counts: a learner without errors must not outvote all others for ever."""
         if alpha is None:
             return None
-        if np.isinf(alpha).any():
+        if np.any(alpha == inf):
             alpha = np.minimum(alpha, self._largest_vote)
         return alpha * self.plan.learning_rate
 

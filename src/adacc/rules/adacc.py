@@ -26,7 +26,7 @@ class AdaCC2(Rule):
     bounded = True
 
     def round_costs(self, rates: Array) -> Array:
-        return np.where(rates > rates.mean() + ROUNDING / 2, 1.0 + rates, 1.0)
+        return np.where(rates > rates.sum() / len(rates) + ROUNDING / 2, 1.0 + rates, 1.0)
 
     def vote(self, W: Array, costs: Array) -> Any:
         if self.alpha == "error":
