@@ -1,9 +1,9 @@
-"""Every method as METHODS.md states it: slow loops, no import from adacc. The oracle of the fast paths.
+"""Every method as docs/methods.md states it: slow loops, no import from adacc. The oracle of the fast paths.
 
-`boost` is the one loop. A method is a function of a few lines that returns what its row in METHODS.md says: a
+`boost` is the one loop. A method is a function of a few lines that returns what its row in docs/methods.md says: a
 `Rule`, whose defaults are adaboost's.
 
-Conventions beyond METHODS.md:
+Conventions beyond docs/methods.md:
 
 - Costs are divided by their maximum. Rows of sample_weight 0 are dropped first: all lists, and the rows that
   `sample` returns, count over those that remain.

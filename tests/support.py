@@ -1,21 +1,22 @@
-"""What several tests need: the engine's run, recorded round by round."""
+"""What several tests need: the engine's run recorded round by round, and compared with the naive one."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
+import naive
 import numpy as np
+import pandas as pd
+import pytest
 
 import adacc
 from adacc.engine.table import read
 from adacc.estimators.settings import read_settings
 from adacc.estimators.training import Problem, train
+from adacc.rules import METHODS
 
 RANDOM = ("rusboost", "smoteboost")
 DETERMINISTIC = [name for name in adacc.methods() if name not in RANDOM]
-WITH_COSTS = ["cgada", "adamec", "csb1", "csb2", "adacost", "adac1", "adac2", "adac3", "adamec-cal", "cgada-cal"]
-OPTIONS = {
-    "alpha": ["adacost", "adacc1", "adacc2", "adan-cc1", "adan-cc2"],
-    "costs_on": ["csb1", "csb2"],
-}
+WITH_COSTS = [name for name in adacc.methods() if METHODS[name].rule.uses_costs]
+ROUNDS = 12
 
 
 @dataclass
@@ -36,7 +37,7 @@ def run_engine(X, y, method, *, sample_weight=None, tie_class=0, **params):
     settings = read_settings(adacc.BoostingClassifier(method, **params).get_params(deep=False))
     weights_after, scores = [], []
 
-    def record(boosting, model):
+    def record(boosting, stops):
         unsorted = np.argsort(problem.rows.order)
         weights_after.append(boosting.weights.values[unsorted])
         scores.append(boosting.audience.scores[unsorted].copy())
@@ -47,10 +48,63 @@ def run_engine(X, y, method, *, sample_weight=None, tie_class=0, **params):
 
 
 def variants(method):
-    """All combinations of options of a method, dialects included."""
-    result = [{"dialect": "paper"}, {"dialect": "authors"}]
-    if method in OPTIONS["alpha"]:
-        result = [{**v, "alpha": a} for v in result for a in ("error", "cost")]
-    if method in OPTIONS["costs_on"]:
-        result = [{**v, "costs_on": c} for v in result for c in ("all", "errors")]
+    """All combinations of the options of a method's rule, dialects included."""
+    result = [{}]
+    for field in fields(METHODS[method].rule):
+        result = [{**v, field.name: value} for v in result for value in METHODS[method].rule.allowed[field.name]]
     return result
+
+
+def frame_of(X, categorical):
+    """X with its categorical columns as strings, missing ones as None."""
+    columns = {}
+    for j in range(X.shape[1]):
+        if j in categorical:
+            columns[f"x{j}"] = [None if np.isnan(v) else f"c{int(v)}" for v in X[:, j]]
+        else:
+            columns[f"x{j}"] = X[:, j]
+    return pd.DataFrame(columns)
+
+
+def assert_same(engine, rounds, categorical=()):
+    assert len(engine.stumps) == len(rounds)
+    history = engine.ensemble.history
+    for t, expected in enumerate(rounds):
+        stump = engine.stumps[t]
+        assert stump.feature == (None if expected.feature < 0 else expected.feature), f"round {t}"
+        if expected.feature in categorical:
+            assert stump.category == (None if np.isnan(expected.cut) else f"c{int(expected.cut)}")
+            assert (stump.left, stump.right) == (expected.left, expected.right)
+        elif expected.feature >= 0:
+            assert stump.threshold == pytest.approx(expected.cut, rel=1e-14)
+            assert (stump.left, stump.right, stump.missing) == (expected.left, expected.right, expected.missing)
+        else:
+            assert stump.left == expected.left
+        close = {"rtol": 1e-9, "atol": 1e-13}
+        np.testing.assert_allclose(engine.ensemble.votes[t], expected.alpha, **close)
+        for name in ("weighted_error", "normaliser", "bound", "class_cost", "class_weight", "class_recall"):
+            np.testing.assert_allclose(history[name][t], getattr(expected, name), err_msg=name, **close)
+        np.testing.assert_allclose(engine.weights_after[t], expected.weights_after, **close)
+        np.testing.assert_allclose(engine.scores[t], expected.scores, rtol=1e-9, atol=1e-12)
+
+
+def compare(X, y, method, *, categorical=(), costs=None, tie_class=0, **options):
+    table = frame_of(X, categorical) if categorical else X
+    given = {"costs": costs} if METHODS[method].rule.uses_costs else {}
+    common = {name: options[name] for name in options if name not in ("max_bins", "n_rounds")}
+    n_rounds = options.get("n_rounds", ROUNDS)
+    engine = run_engine(
+        table,
+        y,
+        method,
+        n_estimators=n_rounds,
+        tie_class=tie_class,
+        max_bins=options.get("max_bins"),
+        **given,
+        **common,
+    )
+    rounds = naive.boost(
+        X, y, method, n_rounds=n_rounds, costs=costs, categorical=categorical, tie_class=tie_class, **common
+    )
+    assert_same(engine, rounds, categorical)
+    return rounds

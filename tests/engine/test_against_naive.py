@@ -2,13 +2,10 @@
 
 import naive
 import numpy as np
-import pandas as pd
 import pytest
-from support import DETERMINISTIC, WITH_COSTS, run_engine, variants
+from support import DETERMINISTIC, ROUNDS, WITH_COSTS, assert_same, compare, run_engine, variants
 
 import adacc.engine.samplers as samplers
-
-ROUNDS = 12
 
 
 def clouds(n_classes, seed=0):
@@ -53,61 +50,6 @@ def mostly_zero(n_classes):
 
 DATA = {"clouds": clouds, "small integers": small_integers, "gaps": with_gaps, "mostly zero": mostly_zero}
 WEIGHTS = np.tile([1, 2, 0, 1, 3, 1], 8)
-
-
-def frame_of(X, categorical):
-    """X with its categorical columns as strings, missing ones as None."""
-    columns = {}
-    for j in range(X.shape[1]):
-        if j in categorical:
-            columns[f"x{j}"] = [None if np.isnan(v) else f"c{int(v)}" for v in X[:, j]]
-        else:
-            columns[f"x{j}"] = X[:, j]
-    return pd.DataFrame(columns)
-
-
-def assert_same(engine, rounds, categorical=()):
-    assert len(engine.stumps) == len(rounds)
-    history = engine.ensemble.history
-    for t, expected in enumerate(rounds):
-        stump = engine.stumps[t]
-        assert stump.feature == (None if expected.feature < 0 else expected.feature), f"round {t}"
-        if expected.feature in categorical:
-            assert stump.category == (None if np.isnan(expected.cut) else f"c{int(expected.cut)}")
-            assert (stump.left, stump.right) == (expected.left, expected.right)
-        elif expected.feature >= 0:
-            assert stump.threshold == pytest.approx(expected.cut, rel=1e-14)
-            assert (stump.left, stump.right, stump.missing) == (expected.left, expected.right, expected.missing)
-        else:
-            assert stump.left == expected.left
-        close = {"rtol": 1e-9, "atol": 1e-13}
-        np.testing.assert_allclose(engine.ensemble.votes[t], expected.alpha, **close)
-        for name in ("weighted_error", "normaliser", "bound", "class_cost", "class_weight", "class_recall"):
-            np.testing.assert_allclose(history[name][t], getattr(expected, name), err_msg=name, **close)
-        np.testing.assert_allclose(engine.weights_after[t], expected.weights_after, **close)
-        np.testing.assert_allclose(engine.scores[t], expected.scores, rtol=1e-9, atol=1e-12)
-
-
-def compare(X, y, method, *, categorical=(), costs=None, tie_class=0, **options):
-    table = frame_of(X, categorical) if categorical else X
-    given = {"costs": costs} if method in WITH_COSTS else {}
-    common = {name: options[name] for name in options if name not in ("max_bins", "n_rounds")}
-    n_rounds = options.get("n_rounds", ROUNDS)
-    engine = run_engine(
-        table,
-        y,
-        method,
-        n_estimators=n_rounds,
-        tie_class=tie_class,
-        max_bins=options.get("max_bins"),
-        **given,
-        **common,
-    )
-    rounds = naive.boost(
-        X, y, method, n_rounds=n_rounds, costs=costs, categorical=categorical, tie_class=tie_class, **common
-    )
-    assert_same(engine, rounds, categorical)
-    return rounds
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -192,6 +134,13 @@ def test_sparse_columns_for_many_rounds():
     X, y = mostly_zero(2)
     for method in ("adacc1", "csb2", "adac3"):
         compare(X, y, method, costs=[0.9, 1.0], n_rounds=150)
+
+
+def test_only_infinite_votes_are_capped():
+    """One prediction is never wrong, another hardly ever: the second keeps its vote."""
+    X, y = np.repeat([[0.0], [1.0]], [4, 6], axis=0), np.array([0] * 4 + [1] * 5 + [0])
+    rounds = compare(X, y, "rareboost", sample_weight=np.r_[np.full(9, 10.0), 0.01])
+    assert rounds[0].alpha[1] > rounds[0].alpha[0]
 
 
 def test_a_class_of_no_cost():

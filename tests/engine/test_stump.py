@@ -75,6 +75,17 @@ def test_the_order_of_rows_does_not_matter(seed, method):
     np.testing.assert_allclose(one.estimator_weights_, other.estimator_weights_, rtol=1e-9)
 
 
+@given(seed=st.integers(0, 2**20))
+def test_bins_depend_neither_on_the_order_of_rows_nor_on_the_scale_of_weights(seed):
+    rng = np.random.default_rng(seed)
+    values, weights = np.round(rng.normal(size=80), 1), rng.choice([0.1, 0.2, 0.3, 0.7], 80)
+    order = rng.permutation(80)
+    expected = coder_of(values, weights, max_bins=7).features[0].thresholds
+    for scale in (1.0, 0.1, 1 / weights.sum()):
+        other = coder_of(values[order], weights[order] * scale, max_bins=7).features[0].thresholds
+        np.testing.assert_array_equal(other, expected)
+
+
 @given(seed=st.integers(0, 2**20), max_bins=st.sampled_from([2, 5, 16, None]))
 def test_an_integer_weight_is_that_many_copies(seed, max_bins):
     rng = np.random.default_rng(seed)

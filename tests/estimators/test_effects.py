@@ -81,6 +81,8 @@ def test_cumulative_and_not_cumulative_are_different_methods(rare):
         ("adaboost", {"max_bins": 4}),
         ("rusboost", {"sampling_ratio": 0.5}),
         ("smoteboost", {"n_synthetic": 500}),
+        ("smoteboost", {"k_neighbors": 1}),
+        ("adaboost", {"n_iter_no_change": 30, "validation_fraction": 0.5}),
         ("cgada-cal", {"calibration": "isotonic"}),
         ("cgada-cal", {"calibration_cv": 3}),
     ],

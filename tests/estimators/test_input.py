@@ -36,7 +36,7 @@ def mixed_frame(n=300, seed=0):
     "form",
     [
         np.asfortranarray,
-        lambda X: X[::1, :][:, ::1],
+        lambda X: np.repeat(X, 2, axis=1)[:, ::2],
         lambda X: np.repeat(X, 2, axis=0)[::2],
         lambda X: X.astype(np.float32),
         lambda X: X.astype(np.int64),
@@ -231,3 +231,15 @@ def test_the_scale_of_weights_does_not_matter(scale, rare):
         one = adacc.BoostingClassifier(method, n_estimators=10).fit(X, y, sample_weight=weight)
         other = adacc.BoostingClassifier(method, n_estimators=10).fit(X, y, sample_weight=weight * scale)
         np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("gap", [None, np.nan])
+def test_a_column_without_a_value_is_missing_whatever_its_type(gap):
+    frame, y = mixed_frame()
+    frame["age"] = frame["age"].astype(float).mask(frame["age"] > 70)
+    frame["town"] = frame["town"].mask(frame["income"] > 1, None)
+    model = fit(frame, y)
+    row = frame.iloc[[0]].assign(age=None, town=None)
+    expected = model.decision_function(row.astype({"age": float, "town": frame["town"].dtype}))
+    np.testing.assert_array_equal(model.decision_function(frame.iloc[[0]].assign(age=gap, town=gap)), expected)
+    np.testing.assert_array_equal(model.decision_function(pl.DataFrame(row.to_dict("list"))), expected)

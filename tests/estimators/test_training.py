@@ -30,7 +30,7 @@ def test_any_classifier_as_weak_learner(learner, method, rare):
     X, y = rare
     model = adacc.BoostingClassifier(method, estimator=learner, n_estimators=6, random_state=0).fit(X, y)
     assert all(isinstance(weak, type(learner)) for weak in model.estimators_)
-    assert learner.get_params() == type(learner)(**learner.get_params()).get_params()
+    assert not hasattr(learner, "classes_")
     np.testing.assert_allclose(list(model.staged_decision_function(X))[-1], model.decision_function(X))
     assert balanced_accuracy_score(y, model.predict(X)) >= 0.5
 
@@ -72,13 +72,15 @@ def test_random_methods_repeat_with_a_seed_and_differ_without(rare):
         assert not np.array_equal(one, other)
 
 
-def test_early_stopping_keeps_the_best_round(rare):
+def test_early_stopping_keeps_the_best_round(rare, capsys):
     X, y = rare
     rng = np.random.default_rng(0)
     noisy = np.where(rng.random(len(y)) < 0.2, 1 - y, y)
     X_val, y_val = X + rng.normal(size=X.shape), y
-    model = adacc.AdaCC1Classifier(n_estimators=300, n_iter_no_change=15).fit(X, noisy, X_val=X_val, y_val=y_val)
+    model = adacc.AdaCC1Classifier(n_estimators=300, n_iter_no_change=15, verbose=1)
+    model.fit(X, noisy, X_val=X_val, y_val=y_val)
     assert model.n_iter_ < 280
+    assert len(capsys.readouterr().err.splitlines()) == model.n_iter_ + 15
     full = adacc.AdaCC1Classifier(n_estimators=model.n_iter_ + 15).fit(X, noisy)
     accuracy = [balanced_accuracy_score(y_val, predicted) for predicted in full.staged_predict(X_val)]
     assert model.n_iter_ == np.argmax(accuracy) + 1
@@ -141,7 +143,7 @@ def test_warm_start_with_fewer_rounds_or_other_classes_is_refused(rare):
     other_learner = {"estimator": DecisionTreeClassifier(max_depth=2)}
     for change in ({"method": "rareboost"}, {"method": "csb1"}, other_learner, {"dialect": "authors"}):
         named = adacc.BoostingClassifier("adaboost", n_estimators=3, warm_start=True).fit(X, y)
-        with pytest.raises(ValueError, match="warm_start goes on with the same method and weak learner: AdaBoost"):
+        with pytest.raises(ValueError, match="the same method, options and weak learner: AdaBoost"):
             named.set_params(n_estimators=6, **change).fit(X, y)
         assert named.n_iter_ == 3
     assert model.n_iter_ == 5
@@ -281,6 +283,31 @@ def test_scikit_learn_callbacks_hear_every_round_and_may_stop(rare):
     assert listener.told == ["setup", "begin fit", *rounds, "end fit", "teardown"]
     stages = list(adacc.AdaCC1Classifier(n_estimators=4).fit(X, y).staged_decision_function(X))
     np.testing.assert_allclose(listener.scores, stages)
+
+
+def test_callbacks_hear_no_more_rounds_than_there_are(rare):
+    pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
+    X, y = rare
+    listener = Listener(stop_after=10**6)
+    model = adacc.AdaCC1Classifier(n_estimators=200, n_iter_no_change=3, random_state=0).set_callbacks(listener)
+    model.fit(X, y)
+    assert listener.told.count("begin round") == listener.told.count("end round") == model.n_iter_ + 3
+
+
+def test_warm_start_holds_out_the_same_rows(rare):
+    X, y = rare
+    model = adacc.AdaCC1Classifier(n_estimators=5, n_iter_no_change=50, warm_start=True).fit(X, y)
+    first = model.history_["validation_balanced_accuracy"].copy()
+    model.set_params(n_estimators=30).fit(X, y)
+    n = min(len(first), model.n_iter_)
+    np.testing.assert_allclose(model.history_["validation_balanced_accuracy"][:n], first[:n])
+
+
+def test_n_jobs_is_the_number_of_threads():
+    from adacc.estimators.settings import read_settings
+
+    for given, expected in ((None, 1), (2, 2)):
+        assert read_settings(adacc.BoostingClassifier(n_jobs=given).get_params(deep=False)).n_threads == expected
 
 
 def test_scikit_learns_own_progress_bar_and_monitor(rare):

@@ -12,7 +12,7 @@ NAMES = [
 
 
 def test_all_methods_are_there():
-    assert adacc.methods() == NAMES
+    assert adacc.methods()[: len(NAMES)] == NAMES
 
 
 def test_an_unknown_name_is_answered_with_near_ones():

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-WEIGHT = np.dtype(np.float64)
 ROW = np.dtype(np.uint32)  # unsigned, so that the kernels' indexing needs no test for negative numbers
 CLASS = np.dtype(np.uint8)
 CODES = (np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.uint32))
 
 MAX_CLASSES = 256
-MAX_ROWS = 2**32 - 1
 
 STUMP = np.dtype(
     [

@@ -31,7 +31,7 @@ def close_bins(weights, max_bins, out):
         left += weight
     for i in range(len(weights) - 1):
         held += weights[i]
-        share = left / (max_bins - n_closed)
+        share = left / (max_bins - n_closed) * (1.0 - 1e-9)  # so that rounding does not decide
         if n_closed < max_bins - 1 and (held >= share or weights[i + 1] >= share):
             out[n_closed] = i
             n_closed += 1
@@ -177,10 +177,7 @@ def best_splits(histogram, scale, total, offsets, categorical, criterion, first,
         elif not categorical[f]:
             end -= 1  # everything up to the last bin is no split
         keep = 0.0 if categorical[f] else 1.0
-        if n_classes == 2 and criterion == GINI:
-            best, cuts[f] = _scan_two(histogram, begin, end, scale, present, keep, unsplit - rest, tie)
-        else:
-            best, cuts[f] = _scan(histogram, begin, end, scale, present, keep, criterion, unsplit - rest, tie)
+        best, cuts[f] = _scan(histogram, begin, end, scale, present, keep, criterion, unsplit - rest, tie)
         gains[f] = best + rest - unsplit
 
 
@@ -202,23 +199,36 @@ def _scan(histogram, begin, end, scale, present, keep, criterion, best, tie):
 
 
 @kernel
-def _scan_two(histogram, begin, end, scale, present, keep, best, tie):
-    """`_scan` for two classes and Gini, the case that must be fast: no arrays, one division."""
-    cut = 0
-    bins_0, bins_1 = histogram[0, begin:end], histogram[1, begin:end]
-    scale_0, scale_1, present_0, present_1 = scale[0], scale[1], present[0], present[1]
-    left_0, left_1 = 0.0, 0.0
-    for at in range(len(bins_0)):
-        left_0 = keep * left_0 + scale_0 * bins_0[at]
-        left_1 = keep * left_1 + scale_1 * bins_1[at]
-        right_0, right_1 = present_0 - left_0, present_1 - left_1
-        left, right = left_0 + left_1, right_0 + right_1
-        if left > EMPTY and right > EMPTY:
+def best_splits_two(histogram, scale, total, offsets, categorical, criterion, first, last, tie, gains, cuts):
+    """`best_splits` for two classes and Gini, the case that must be fast: no arrays, one division a cut."""
+    scale_0, scale_1 = scale[0], scale[1]
+    unsplit = (total[0] * total[0] + total[1] * total[1]) / (total[0] + total[1])
+    for f in range(first, last):
+        begin, end = offsets[f], offsets[f + 1] - 1
+        keep = 0.0 if categorical[f] else 1.0
+        missing_0, missing_1 = keep * scale_0 * histogram[0, end], keep * scale_1 * histogram[1, end]
+        present_0, present_1 = total[0] - missing_0, total[1] - missing_1
+        missing, rest = missing_0 + missing_1, 0.0
+        if missing > EMPTY:
+            rest = (missing_0 * missing_0 + missing_1 * missing_1) / missing
+        if not categorical[f] and missing == 0.0:
+            end -= 1
+        bins_0, bins_1 = histogram[0, begin:end], histogram[1, begin:end]
+        best, left_0, left_1 = unsplit - rest, 0.0, 0.0
+        cuts[f] = 0
+        for at in range(len(bins_0)):
+            left_0 = keep * left_0 + scale_0 * bins_0[at]
+            left_1 = keep * left_1 + scale_1 * bins_1[at]
+            right_0, right_1 = present_0 - left_0, present_1 - left_1
+            left, right = left_0 + left_1, right_0 + right_1
             squares_left, squares_right = left_0 * left_0 + left_1 * left_1, right_0 * right_0 + right_1 * right_1
-            value = (squares_left * right + squares_right * left) / (left * right)
+            if left > EMPTY and right > EMPTY:
+                value = (squares_left * right + squares_right * left) / (left * right)
+            else:  # one branch, beside that of the missing rows
+                value = (squares_left + squares_right) / (left + right) if left + right > EMPTY else 0.0
             if value > best + tie:
-                best, cut = value, at
-    return best, cut
+                best, cuts[f] = value, at
+        gains[f] = best + rest - unsplit
 
 
 @kernel

@@ -183,6 +183,8 @@ class StumpLearner:
         self.layout = Layout(coder, table, rows.order, threads)
         self.offsets, self.categorical = coder.offsets, coder.categorical
         self.criterion, self.tie_class = CRITERIA[criterion], tie_class
+        common = rows.n_classes == 2 and self.criterion == kernels.GINI
+        self.best_splits = kernels.best_splits_two if common else kernels.best_splits
         n_features = len(coder.features)
         self.histogram = np.zeros((rows.n_classes, int(self.offsets[-1])))
         self.gains, self.cuts = np.zeros(n_features), np.zeros(n_features, dtype=np.int64)
@@ -212,7 +214,7 @@ class StumpLearner:
                 codes, offsets = extra.prepared[first:last], self.offsets[first:last]
                 kernels.add_rows(codes, offsets, extra.rows, extra.weight, extra.starts, self.histogram)
             part.complete(scale, total, self.histogram)
-            kernels.best_splits(
+            self.best_splits(
                 self.histogram, scale, total, self.offsets, self.categorical,
                 self.criterion, first, last, TIE, self.gains, self.cuts,
             )  # fmt: skip

@@ -129,7 +129,7 @@ class Boosting:
             record = {name: ensemble.history[name][t] for name in RECORDED}
             last = ensemble.finished and t == len(ensemble) - 1
             self.rounds.append(Round(**record, votes=votes, factors=factors, last=last))
-        self.weights.list_all()
+        self.weights.begin_anew()
 
     def run(self, n_rounds: int, after_round: Callable[[Boosting, Any], bool] = lambda *_: False) -> None:
         """Boost until there are so many rounds, or until boosting or `after_round` says that it is over."""
@@ -151,7 +151,7 @@ class Boosting:
             self.failed_at_once, alpha = True, 1.0
         F = self.plan.rule.factors(alpha, costs)
         Z = float((F * W).sum())
-        F /= Z
+        F = F / Z
         right, wrong = right_and_wrong(W)
         error = wrong / (right + wrong)
         record = Round(
@@ -191,7 +191,7 @@ class Boosting:
         if alpha is None:
             return None
         if np.any(alpha == inf):
-            alpha = np.minimum(alpha, self._largest_vote)
+            alpha = np.where(alpha == inf, self._largest_vote, alpha)[()]
         return alpha * self.plan.learning_rate
 
     def _learner_error_rates(self) -> Array:

@@ -63,17 +63,19 @@ class Weights:
         n_rows, n_classes = len(rows.order), rows.n_classes
         self.rows = rows
         self.raw = rows.weight * np.repeat(initial, np.diff(rows.starts))
-        self.raw /= self.raw.sum()
         self.scale = np.ones(n_classes)
-        self.class_weight = np.array([block.sum() for block in np.split(self.raw, rows.starts[1:-1])])
         self.stale = np.empty(n_classes, dtype=bool)
         self.changed_rows = np.empty(n_rows, dtype=dtypes.ROW)
         self.changed_by = np.empty(n_rows)
         self.changed = np.empty(n_classes + 1, dtype=np.int64)
-        self.list_all()
+        self.begin_anew()
 
-    def list_all(self) -> None:
-        """List every row with all it has, for a learner that knows none of them yet."""
+    def begin_anew(self) -> None:
+        """Make the weights sum to 1, and list every row with all it has, for a learner that knows none of them yet."""
+        self.raw = self.values
+        self.raw /= self.raw.sum()
+        self.scale[:] = 1.0
+        self.class_weight = np.array([block.sum() for block in np.split(self.raw, self.rows.starts[1:-1])])
         self.stale[:] = True
         self.changed_rows[:] = np.arange(len(self.raw))
         self.changed_by[:] = self.raw

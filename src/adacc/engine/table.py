@@ -197,7 +197,7 @@ class FrameTable(Table):
         else:
             strings = all(isinstance(label, str) for label in labels if label is not None)
             fits = _is_categorical(dtype) or dtype == nw.Object or (_is_numeric(dtype) and not strings)
-        if not fits:
+        if not fits and not self._series(column).is_null().all():  # a column without a value has no type to speak of
             was = "numbers" if labels is None else "categories"
             raise ValueError(f"{self.name(column)} must hold {was}, as in training, but has the type {dtype}")
 
@@ -205,7 +205,7 @@ class FrameTable(Table):
         for column in wanted:
             self._check(column, None)
             series = self._series(column)
-            if series.dtype in (nw.Boolean, nw.Object):
+            if not _is_numeric(series.dtype):
                 values = self.labels(column)
             else:
                 if series.dtype in (nw.Int128, nw.UInt128):  # which NumPy does not have

@@ -84,15 +84,17 @@ class BaseBoosting(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         with self._columns_restored_on_failure():
             settings = read_settings({"method": getattr(self, "_method", None), **self.get_params(deep=False)})
             start = self._ensemble if self.warm_start and hasattr(self, "_ensemble") else None
+            if start is not None:
+                settings = replace(settings, seed=self._seed)  # the same rows held out, the same samples
             problem = self._read_training(X, y, sample_weight, reset=start is None)
             if start is not None:
                 self._check_warm_start(start, settings, problem)
             problem, held_out = self._hold_out(settings, problem, X_val, y_val, sample_weight_val)
             tell = CallbackRounds(self, X, y, settings.n_rounds)
 
-            def after_round(boosting: Boosting, model: Any) -> bool:
+            def after_round(boosting: Boosting, stops: bool) -> bool:
                 self._report(boosting, settings.n_rounds)
-                is_last = boosting.rounds[-1].last or len(boosting.rounds) == settings.n_rounds
+                is_last = stops or boosting.rounds[-1].last or len(boosting.rounds) == settings.n_rounds
                 return tell.end_round(lambda: _fitted(boosting.ensemble(), problem), is_last)
 
             ensemble, failed = train(settings, problem, held_out, start, after_round)
@@ -109,6 +111,11 @@ class BaseBoosting(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> Array:
         """Score of each row; its sign (two classes) or argmax is the prediction.
 
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
+
         Returns
         -------
         ndarray of shape (n_samples,), or (n_samples, n_classes) for more than two classes
@@ -119,18 +126,48 @@ class BaseBoosting(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return self._decide(self._ensemble.scores(table))
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
-        """`decision_function` after each round."""
+        """`decision_function` after each round.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
+
+        Yields
+        ------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
         table = self._read_known(X)
         for scores in self._ensemble.staged_scores(table):
             yield self._decide(scores)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row."""
+        """The class of each row.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
         scores = self.decision_function(X)
         return self.classes_[self._ensemble.classes(scores)]
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
-        """`predict` after each round."""
+        """`predict` after each round.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
+
+        Yields
+        ------
+        ndarray of shape (n_samples,)
+        """
         for scores in self.staged_decision_function(X):
             yield self.classes_[self._ensemble.classes(scores)]
 
@@ -139,6 +176,15 @@ class BaseBoosting(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
         Without calibration it is 1/(1+exp(-2·score)), the softmax of twice the scores for more classes: a ranking,
         consistent with `predict`, rather than a frequency.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
         """
         table = self._read_known(X)
         scores = self._ensemble.scores(table)
@@ -256,7 +302,7 @@ class BaseBoosting(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _check_warm_start(self, start: Ensemble, settings: Settings, problem: Problem) -> None:
         if self._trained_by != _training_of(settings):
-            raise ValueError(f"warm_start goes on with the same method and weak learner: {self._trained_by}")
+            raise ValueError(f"warm_start goes on with the same method, options and weak learner: {self._trained_by}")
         start.models.check(problem.table)
         known, now = self.classes_.tolist(), problem.classes.tolist()
         if known != now:
@@ -321,7 +367,7 @@ def _fitted(ensemble: Ensemble, problem: Problem, settings: Settings | None = No
         "_multipliers": None,
     }
     if settings is not None:
-        attributes["_trained_by"] = _training_of(settings)
+        attributes |= {"_trained_by": _training_of(settings), "_seed": settings.seed}
     if settings is not None and settings.calibration is not None:
         plan, n_folds = make_plan(settings, problem), settings.options["calibration_cv"]
         if n_folds is None:
@@ -338,8 +384,8 @@ def _fitted(ensemble: Ensemble, problem: Problem, settings: Settings | None = No
 
 def _training_of(settings: Settings) -> str:
     """What must be the same for the rounds of two fits to make one ensemble."""
-    learner = "stumps" if settings.estimator is None else type(settings.estimator).__name__
-    return f"{settings.rule} on {settings.method.sampler or 'all rows'}, {learner}"
+    learner = settings.estimator or f"stumps by {settings.criterion} with max_bins={settings.max_bins}"
+    return f"{settings.rule} on {settings.method.sampler or 'all rows'} with {settings.options}, {learner}"
 
 
 def _check_labels(y: Any, name: str) -> NDArray[Any]:

@@ -19,21 +19,6 @@ class BoostingClassifier(BaseBoosting):
 
     {parameters}
 
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels.
-    n_iter_ : int
-        Rounds of the model.
-    estimator_weights_ : ndarray of shape (n_iter_,)
-        Vote of each round; (n_iter_, n_classes), by predicted class, for RareBoost.
-    estimator_errors_ : ndarray of shape (n_iter_,)
-        Weighted error of each round.
-    history_ : dict of ndarray
-        A row a round: ``alpha``, ``weighted_error``, ``normaliser``, ``bound`` (running product of the normalisers),
-        ``class_cost``, ``class_weight`` (weight of each class before the round), ``class_recall`` (of the ensemble so
-        far) and, with early stopping, ``validation_balanced_accuracy``.
-
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import TypeVar, dataclass_transform
+from typing import Any, TypeVar, dataclass_transform
 
 C = TypeVar("C", bound=type)
 
@@ -64,16 +65,51 @@ SHARED = {
 }
 
 
+ATTRIBUTES = {
+    "classes_": """ndarray of shape (n_classes,)
+    The labels.""",
+    "n_iter_": """int
+    Rounds of the model.""",
+    "estimators_": """list
+    The weak models: a `Stump` each, or the fitted classifiers.""",
+    "estimator_weights_": """ndarray of shape (n_iter_,)
+    Vote of each round; (n_iter_, n_classes), by predicted class, for RareBoost.""",
+    "estimator_errors_": """ndarray of shape (n_iter_,)
+    Weighted error of each round.""",
+    "feature_importances_": """ndarray of shape (n_features,)
+    Share of each feature in the votes.""",
+    "history_": """dict of ndarray
+    A row a round: ``alpha``, ``weighted_error``, ``normaliser``, ``bound`` (running product of the normalisers),
+    ``class_cost``, ``class_weight`` (weight of each class before the round), ``class_recall`` (of the ensemble so far)
+    and, with early stopping, ``validation_balanced_accuracy``.""",
+}
+
+
 @dataclass_transform(kw_only_default=True, eq_default=False)
 def parameters(cls: C) -> C:
     """Make the annotated names of a class its constructor parameters, stored as given: scikit-learn's contract.
 
-    ``{parameters}`` in the docstring becomes the description of all of them.
+    ``{parameters}`` in the docstring becomes the description of all of them, and of the fitted attributes.
     """
-    own = [name for name in vars(cls).get("__annotations__", {}) if name in OWN]
-    described = {**{name: OWN[name] for name in own}, **SHARED}
-    lines = ["Parameters", "----------"]
-    for name, text in described.items():
-        lines += f"{name} : {text}".split("\n")
-    cls.__doc__ = (cls.__doc__ or "").replace("{parameters}", "\n    ".join(lines))
+    own = [name for name in vars(cls).get("__annotations__", {}) if name not in SHARED and not name.startswith("_")]
+    missing = [name for name in own if name not in OWN]
+    if missing:
+        raise TypeError(f"{cls.__name__} has the parameter {missing[0]!r}, which OWN does not describe")
+    described = {**{name: _with_default(OWN[name], vars(cls)[name]) for name in own}, **SHARED}
+    lines = [*_section("Parameters", described), "", *_section("Attributes", ATTRIBUTES)]
+    cls.__doc__ = (cls.__doc__ or "").replace(
+        "{parameters}", "\n".join(f"    {line}".rstrip() for line in lines).strip()
+    )
     return dataclass(eq=False, repr=False, kw_only=True)(cls)  # type: ignore[return-value]
+
+
+def _section(title: str, entries: dict[str, str]) -> list[str]:
+    lines = [title, "-" * len(title)]
+    for name, text in entries.items():
+        lines += f"{name} : {text}".split("\n")
+    return lines
+
+
+def _with_default(text: str, default: Any) -> str:
+    """The description with this class's own default, where it is None: that of the method."""
+    return re.sub(r"default=.*", "default=None", text, count=1) if default is None else text

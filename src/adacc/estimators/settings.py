@@ -14,13 +14,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
 from adacc.engine.learners import CRITERIA
+from adacc.estimators.parameters import SHARED
 from adacc.rules import Method, Rule
 from adacc.rules.registry import settle
-
-METHOD_OPTIONS = (
-    "dialect", "costs", "alpha", "costs_on", "calibration", "calibration_cv",
-    "sampling_ratio", "n_synthetic", "k_neighbors",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -47,7 +43,7 @@ class Settings:
 
 def read_settings(params: dict[str, Any]) -> Settings:
     """Check the parameters of an estimator, `method` among them."""
-    given = {name: params[name] for name in METHOD_OPTIONS if name in params}
+    given = {name: value for name, value in params.items() if name == "dialect" or name not in {"method", *SHARED}}
     method, rule, options = settle(params["method"], given)
     _check_options(options)
     estimator = params["estimator"]

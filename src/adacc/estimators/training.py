@@ -83,7 +83,8 @@ class Watch:
         self.accuracy.append(float(self.audience.add(votes)[self.present].mean()))
 
 
-AfterRound = Callable[[Boosting, Any], bool]
+AfterRound = Callable[[Boosting, bool], bool]
+"""Told of each round, and whether early stopping ends boosting with it; says whether to stop."""
 
 
 def train(
@@ -109,8 +110,8 @@ def train(
             watch = Watch(held_out, plan, learner, settings.patience, start)
 
         def ask_all(boosting: Boosting, model: Any) -> bool:
-            stop = watch is not None and watch(boosting, model)
-            return bool(after_round(boosting, model)) or stop
+            stops = watch is not None and watch(boosting, model)
+            return bool(after_round(boosting, stops)) or stops
 
         boosting.run(settings.n_rounds, ask_all)
     ensemble = boosting.ensemble()

@@ -1,0 +1,60 @@
+"""What the samplers promise: which rows the learner sees, with what weight, fresh each round."""
+
+import numpy as np
+import pytest
+
+from adacc.engine.rows import Rows, Weights
+from adacc.engine.samplers import Smote, UnderSampler
+from adacc.engine.table import ArrayTable
+
+
+@pytest.fixture
+def rows():
+    y = np.r_[np.zeros(60, dtype=np.intp), np.ones(25, dtype=np.intp), np.full(10, 2)]
+    return Rows.group(np.random.default_rng(0).permutation(y), 3, np.ones(95))
+
+
+@pytest.mark.parametrize(("ratio", "kept"), [(1.0, [10, 10, 10]), (0.5, [20, 20, 10]), (0.2, [50, 25, 10])])
+def test_under_sampling_keeps_all_rare_rows_and_draws_the_others_anew(rows, ratio, kept):
+    weights = Weights(rows, np.array([1.0, 2.0, 3.0]))
+    sampler = UnderSampler(rows, seed=1, ratio=ratio)
+    samples = [sampler.draw(weights, t) for t in range(3)]
+    for sample in samples:
+        assert np.diff(sample.starts).tolist() == kept
+        assert set(range(85, 95)) <= set(sample.rows.tolist())
+        assert len(set(sample.rows.tolist())) == len(sample.rows)
+        for k in range(3):
+            block = sample.rows[sample.starts[k] : sample.starts[k + 1]]
+            assert ((rows.starts[k] <= block) & (block < rows.starts[k + 1])).all()
+        np.testing.assert_array_equal(sample.weight, weights.values[sample.rows])
+    assert not np.array_equal(samples[0].rows, samples[1].rows)
+    np.testing.assert_array_equal(samples[2].rows, UnderSampler(rows, seed=1, ratio=ratio).draw(weights, 2).rows)
+
+
+def test_smote_rows_lie_between_neighbours_and_are_fresh(rows):
+    rng = np.random.default_rng(2)
+    table = ArrayTable(rng.normal(size=(95, 2)))
+    made = {}
+
+    def prepare(new, order):
+        made["rows"] = new.native
+        return new.native
+
+    sampler = Smote(table, rows, prepare, range(4), seed=0, n_synthetic=6, k_neighbors=1)
+    weights = Weights(rows, np.ones(3))
+    seen = []
+    for t in range(4):
+        sample = sampler.draw(weights, t)
+        assert len(sample.rows) == 95
+        np.testing.assert_array_equal(sample.weight, weights.values)
+        assert np.diff(sample.extra.starts).tolist() == [0, 6, 6]
+        np.testing.assert_allclose(sample.extra.weight, 1 / 95)
+        for k in (1, 2):
+            members = table.native[rows.order[rows.starts[k] : rows.starts[k + 1]]]
+            distance = np.linalg.norm(members[:, None] - members, axis=2) + np.where(np.eye(len(members)), np.inf, 0.0)
+            nearest = members[distance.argmin(axis=1)]
+            for new in made["rows"][sample.extra.rows[sample.extra.starts[k] : sample.extra.starts[k + 1]]]:
+                off = np.linalg.norm(new - members, axis=1) + np.linalg.norm(new - nearest, axis=1)
+                assert (off - np.linalg.norm(nearest - members, axis=1)).min() < 1e-9
+        seen.append(made["rows"][sample.extra.rows])
+    assert len(np.unique(np.concatenate(seen), axis=0)) == 48
