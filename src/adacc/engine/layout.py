@@ -31,24 +31,23 @@ class Part:
     def __init__(self, coder: Coder, table: Table, order: NDArray[np.uint32], first: int, last: int) -> None:
         self.first, self.last, self.n_rows = first, last, len(order)
         self.offsets = coder.offsets[first : last + 1]
-        self._dense_row = np.full(last - first, -1)
+        self._dense_row: dict[int, int] = {}
         self._entries: dict[int, tuple[NDArray[Any], NDArray[Any]]] = {}
         self._defaults: dict[int, int] = {}
         widest = max(feature.n_codes for feature in coder.features)
         # Memory that is never written to is never taken: room for all columns costs nothing until they are dense.
         dense = np.empty((last - first, len(order)), dtype=dtypes.code_dtype(widest))
-        n_dense = 0
         for j, codes in coder.columns(table, order, range(first, last)):
             counts = np.bincount(codes)
             if counts.max() < SPARSE * len(codes):
-                dense[n_dense], self._dense_row[j - first] = codes, n_dense
-                n_dense += 1
+                dense[len(self._dense_row)] = codes
+                self._dense_row[j - first] = len(self._dense_row)
             else:
                 self._defaults[j - first] = default = int(counts.argmax())
                 rows = np.flatnonzero(codes != default).astype(dtypes.ROW)
                 self._entries[j - first] = rows, codes[rows].astype(dense.dtype)
-        self.dense = dense[:n_dense]
-        self.dense_offsets = self.offsets[:-1][np.argsort(self._dense_row, kind="stable")][len(self._entries) :]
+        self.dense = dense[: len(self._dense_row)]
+        self.dense_offsets = self.offsets[np.array(list(self._dense_row), dtype=np.int64)]
         self._by_row = self._turned() if self._entries else None
         sparse_columns = np.array(list(self._entries), dtype=np.int64)
         self._begins, self._ends = self.offsets[sparse_columns], self.offsets[sparse_columns + 1]
@@ -77,7 +76,7 @@ class Part:
     def column(self, feature: int) -> NDArray[Any]:
         """All rows' codes of one feature."""
         j = feature - self.first
-        if self._dense_row[j] >= 0:
+        if j in self._dense_row:
             return self.dense[self._dense_row[j]]
         rows, codes = self._entries[j]
         column = np.full(self.n_rows, self._defaults[j], dtype=self.dense.dtype)

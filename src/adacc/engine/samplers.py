@@ -121,10 +121,6 @@ class Smote:
 
 def synthesise(members: Table, n_new: int, k_neighbors: int, seed: int) -> NDArray[Any]:
     """`n_new` rows between the rows of one class and their neighbours in it; copies where there is but one row."""
-    try:
-        import imblearn.over_sampling  # noqa: F401
-    except ImportError:
-        raise ImportError("smoteboost needs imbalanced-learn: pip install 'adacc[resampling]'") from None
     nominal = np.flatnonzero(members.categorical).tolist()
     X = np.empty((members.n_rows, members.n_columns))
     for j, values in members.numbers(np.flatnonzero(~members.categorical).tolist()):
@@ -146,8 +142,10 @@ def synthesise(members: Table, n_new: int, k_neighbors: int, seed: int) -> NDArr
 
 
 def _neighbours_between(X: Array, nominal: list[int], n_new: int, k_neighbors: int, seed: int) -> Array:
-    from imblearn.over_sampling import SMOTE, SMOTEN, SMOTENC
-
+    try:
+        from imblearn.over_sampling import SMOTE, SMOTEN, SMOTENC
+    except ImportError:
+        raise ImportError("smoteboost needs imbalanced-learn: pip install 'adacc[resampling]'") from None
     n, k = len(X), min(k_neighbors, len(X) - 1)
     if k < 1:
         return np.repeat(X, n_new, axis=0)

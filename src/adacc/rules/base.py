@@ -72,8 +72,8 @@ class Rule:
         return factor_matrix(np.exp(-alpha), np.exp(alpha), len(costs))
 
     def round_costs(self, rates: Array) -> Array:
-        """Cost of an error of each class, from the classes' error rates (only where ``costs_follow`` is set)."""
-        raise NotImplementedError(f"{type(self).__name__} sets costs_follow but has no round_costs")
+        """Cost of an error of each class, from the classes' error rates: asked for where ``costs_follow`` is set."""
+        return np.ones_like(rates)
 
     def decision(self, costs: Array) -> Array:
         """What the votes for each class are multiplied by in the final decision."""
