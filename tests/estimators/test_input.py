@@ -243,3 +243,12 @@ def test_a_column_without_a_value_is_missing_whatever_its_type(gap):
     expected = model.decision_function(row.astype({"age": float, "town": frame["town"].dtype}))
     np.testing.assert_array_equal(model.decision_function(frame.iloc[[0]].assign(age=gap, town=gap)), expected)
     np.testing.assert_array_equal(model.decision_function(pl.DataFrame(row.to_dict("list"))), expected)
+
+
+@pytest.mark.parametrize("weight", [[0.1, 0.1, 2.0, 0.2], [1e-9] * 4, [1, 1, 1, 1]])
+def test_weights_that_add_up_to_fewer_than_the_rows_average_one(weight):
+    """The vote of a learner without errors says how many rows it was right about."""
+    model = fit(np.arange(4.0)[:, None], [0, 0, 1, 1])
+    weighted = adacc.AdaCC1Classifier().fit(np.arange(4.0)[:, None], [0, 0, 1, 1], sample_weight=weight)
+    assert model.estimator_weights_[0] == pytest.approx(np.log(4) / 2)
+    assert weighted.estimator_weights_[0] == pytest.approx(np.log(4) / 2)

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 import sklearn
 from sklearn.base import clone
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score
@@ -23,7 +23,9 @@ import adacc
 
 
 @pytest.mark.parametrize(
-    "learner", [DecisionTreeClassifier(max_depth=3), GaussianNB(), LogisticRegression()], ids=lambda e: type(e).__name__
+    "learner",
+    [DecisionTreeClassifier(max_depth=3), GaussianNB(), LogisticRegression(), RandomForestClassifier(3, max_depth=2)],
+    ids=lambda e: type(e).__name__,
 )
 @pytest.mark.parametrize("method", adacc.methods())
 def test_any_classifier_as_weak_learner(learner, method, rare):

@@ -384,7 +384,8 @@ def _fitted(ensemble: Ensemble, problem: Problem, settings: Settings | None = No
 
 def _training_of(settings: Settings) -> str:
     """What must be the same for the rounds of two fits to make one ensemble."""
-    learner = settings.estimator or f"stumps by {settings.criterion} with max_bins={settings.max_bins}"
+    stumps = f"stumps by {settings.criterion} with max_bins={settings.max_bins}"
+    learner = stumps if settings.estimator is None else settings.estimator
     return f"{settings.rule} on {settings.method.sampler or 'all rows'} with {settings.options}, {learner}"
 
 
@@ -430,4 +431,4 @@ def _as_counts(weight: Array) -> Array:
     n_rows = np.count_nonzero(weight)
     if n_rows / relative <= largest <= MOST_ROWS / relative:
         return weight
-    return weight / largest * (n_rows if largest < 1.0 else MOST_ROWS) / relative
+    return weight / largest * (n_rows if largest < n_rows / relative else MOST_ROWS) / relative
