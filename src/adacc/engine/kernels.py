@@ -15,6 +15,9 @@ GINI, ENTROPY, ERROR = 0, 1, 2
 EMPTY = 1e-15
 """A leaf lighter than this, of a total of 1, is empty but for the rounding of the difference that it is."""
 
+SHRUNK = 1e-2
+"""Sums that have lost more than this leaves, by subtraction, are made anew: they may have lost two digits."""
+
 # Sums whose order of addition may be chosen by the compiler, so that they vectorise; the same on every run.
 _REORDER = {"reassoc", "nsz"}
 
@@ -101,41 +104,41 @@ def _count_below(values, thresholds, size, counts):
 
 
 @kernel
-def add_rows(codes, offsets, rows, by, starts, histogram):
+def add_rows(codes, offsets, rows, by, begins, ends, histogram):
     """Add `by` of each listed row to its class's histogram, for the features whose codes these are.
 
-    Four features at a time: four independent additions hide each other's latency, and a row's number and amount are
-    read once for all four.
+    Those of class k are listed from ``begins[k]`` to ``ends[k]``. Four features at a time: four independent additions
+    hide each other's latency, and a row's number and amount are read once for all four.
     """
-    for k in range(len(starts) - 1):
-        begin, end = starts[k], starts[k + 1]
-        bins = histogram[k]
+    for k in range(len(begins)):
+        # Slices, here and below: their loops need no test for negative numbers, which takes half as long again.
+        listed, amounts, bins = rows[begins[k] : ends[k]], by[begins[k] : ends[k]], histogram[k]
         f = 0
-        while f + 4 <= len(codes) and begin < end:
+        while f + 4 <= len(codes) and len(listed) > 0:
             codes_0, codes_1, codes_2, codes_3 = codes[f], codes[f + 1], codes[f + 2], codes[f + 3]
             at_0, at_1 = np.uint64(offsets[f]), np.uint64(offsets[f + 1])
             at_2, at_3 = np.uint64(offsets[f + 2]), np.uint64(offsets[f + 3])
-            for j in range(begin, end):
-                i, amount = rows[j], by[j]
+            for j in range(len(listed)):
+                i, amount = listed[j], amounts[j]
                 bins[at_0 + codes_0[i]] += amount
                 bins[at_1 + codes_1[i]] += amount
                 bins[at_2 + codes_2[i]] += amount
                 bins[at_3 + codes_3[i]] += amount
             f += 4
-        while f < len(codes) and begin < end:
+        while f < len(codes) and len(listed) > 0:
             codes_0, at_0 = codes[f], np.uint64(offsets[f])
-            for j in range(begin, end):
-                bins[at_0 + codes_0[rows[j]]] += by[j]
+            for j in range(len(listed)):
+                bins[at_0 + codes_0[listed[j]]] += amounts[j]
             f += 1
 
 
 @kernel
-def add_entries(row_starts, places, rows, by, starts, histogram):
+def add_entries(row_starts, places, rows, by, begins, ends, histogram):
     """As `add_rows`, for sparse columns: the places in the histogram of each row's entries, row by row."""
-    for k in range(len(starts) - 1):
-        bins = histogram[k]
-        for j in range(starts[k], starts[k + 1]):
-            i, amount = rows[j], by[j]
+    for k in range(len(begins)):
+        listed, amounts, bins = rows[begins[k] : ends[k]], by[begins[k] : ends[k]], histogram[k]
+        for j in range(len(listed)):
+            i, amount = listed[j], amounts[j]
             for place in places[row_starts[i] : row_starts[i + np.uint32(1)]]:
                 bins[place] += amount
 
@@ -200,7 +203,11 @@ def _scan(histogram, begin, end, scale, present, keep, criterion, best, tie):
 
 @kernel
 def best_splits_two(histogram, scale, total, offsets, categorical, criterion, first, last, tie, gains, cuts):
-    """`best_splits` for two classes and Gini, the case that must be fast: no arrays, one division a cut."""
+    """`best_splits` for two classes and Gini, the case that must be fast: no arrays, and hardly ever a division.
+
+    With d the excess of the second class in the left leaf over its share of all that are present, the gain of a cut is
+    2·d²·present / (left·right). The best so far is compared with it times the denominator.
+    """
     scale_0, scale_1 = scale[0], scale[1]
     unsplit = (total[0] * total[0] + total[1] * total[1]) / (total[0] + total[1])
     for f in range(first, last):
@@ -208,27 +215,29 @@ def best_splits_two(histogram, scale, total, offsets, categorical, criterion, fi
         keep = 0.0 if categorical[f] else 1.0
         missing_0, missing_1 = keep * scale_0 * histogram[0, end], keep * scale_1 * histogram[1, end]
         present_0, present_1 = total[0] - missing_0, total[1] - missing_1
-        missing, rest = missing_0 + missing_1, 0.0
+        missing, present, apart = missing_0 + missing_1, present_0 + present_1, 0.0
         if missing > EMPTY:
-            rest = (missing_0 * missing_0 + missing_1 * missing_1) / missing
+            apart += (missing_0 * missing_0 + missing_1 * missing_1) / missing
+        if present > EMPTY:
+            apart += (present_0 * present_0 + present_1 * present_1) / present
         if not categorical[f] and missing == 0.0:
             end -= 1
+        share = present_1 / present if present > EMPTY else 0.0
         bins_0, bins_1 = histogram[0, begin:end], histogram[1, begin:end]
-        best, left_0, left_1 = unsplit - rest, 0.0, 0.0
-        cuts[f] = 0
+        best, left, left_1 = unsplit - apart, 0.0, 0.0  # not above 0: telling the missing apart is a gain already
+        cut = 0
         for at in range(len(bins_0)):
-            left_0 = keep * left_0 + scale_0 * bins_0[at]
-            left_1 = keep * left_1 + scale_1 * bins_1[at]
-            right_0, right_1 = present_0 - left_0, present_1 - left_1
-            left, right = left_0 + left_1, right_0 + right_1
-            squares_left, squares_right = left_0 * left_0 + left_1 * left_1, right_0 * right_0 + right_1 * right_1
-            if left > EMPTY and right > EMPTY:
-                value = (squares_left * right + squares_right * left) / (left * right)
-            else:  # one branch, beside that of the missing rows
-                value = (squares_left + squares_right) / (left + right) if left + right > EMPTY else 0.0
-            if value > best + tie:
-                best, cuts[f] = value, at
-        gains[f] = best + rest - unsplit
+            one = scale_1 * bins_1[at]
+            left = keep * left + (scale_0 * bins_0[at] + one)
+            left_1 = keep * left_1 + one
+            right, excess = present - left, left_1 - share * left
+            gain, spread = 2.0 * present * excess * excess, left * right
+            if gain >= (best + tie) * spread:
+                gain = gain / spread if left > EMPTY and right > EMPTY else 0.0  # or one branch beside the missing rows
+                if gain > best + tie:
+                    best, cut = gain, at
+        cuts[f] = cut
+        gains[f] = best + apart - unsplit
 
 
 @kernel
@@ -255,11 +264,11 @@ def _purity(weights, criterion):
 
 
 @kernel
-def choose_split(gains, cuts, histogram, scale, offsets, categorical, tie_class, tie, leaves, classes, lookup):
+def choose_split(gains, cuts, histogram, scale, offsets, categorical, tie_class, tie, leaves, classes, lookup, mass):
     """(feature, cut) of the largest gain; the first of those equal within `tie`, feature -1 if none gains anything.
 
     `leaves` receives the weights by class of its left, right and missing branch and of all rows, `classes` the class of
-    each, `lookup` the class of each code. The heaviest class wins; of equal ones `tie_class` where there are two
+    each, `lookup` the class of each code, `mass` the weight of each (true, predicted) pair. The heaviest class wins; of equal ones `tie_class` where there are two
     classes, the first where more. An empty branch predicts what all rows together would.
     """
     feature, best = -1, 0.0
@@ -287,6 +296,11 @@ def choose_split(gains, cuts, histogram, scale, offsets, categorical, tie_class,
         classes[leaf] = classes[3] if empty else tie_class if n_classes == 2 and n_equal == 2 else heaviest
     for code in range(last + 1):
         lookup[code] = classes[_leaf(code, cut, last, categorical[f])]
+    for k in range(n_classes):
+        for p in range(n_classes):
+            mass[k, p] = 0.0
+        for leaf in range(3):
+            mass[k, classes[leaf]] += leaves[leaf, k]
     return feature, cut
 
 
@@ -300,55 +314,52 @@ def _leaf(code, cut, last, categorical):
     return 0 if code <= cut else 1
 
 
-@kernel(fastmath=_REORDER)
-def predict_rows(cells, lookup, raw, scale, starts, predicted, mass):
-    """Class of each row from its cell, and the weight of each (true, predicted) pair, added to `mass`."""
-    for i in range(len(cells)):
-        predicted[i] = lookup[cells[i]]
+@kernel
+def weigh_pairs(cells, lookup, raw, scale, starts, mass):
+    """Weight of each (true, predicted) pair, added to `mass`; the class of a row is that of its cell."""
     for k in range(len(scale)):
-        # Slices, here and below: their loops need no test for negative numbers, and vectorise.
-        classes, weights = predicted[starts[k] : starts[k + 1]], raw[starts[k] : starts[k + 1]]
-        if len(scale) == 2:
-            zeros, ones = 0.0, 0.0
-            for i in range(len(classes)):
-                one = np.float64(classes[i])
-                zeros += weights[i] * (1.0 - one)
-                ones += weights[i] * one
-            mass[k, 0] += scale[k] * zeros
-            mass[k, 1] += scale[k] * ones
-        else:
-            for i in range(len(classes)):
-                mass[k, classes[i]] += scale[k] * weights[i]
+        column, weights = cells[starts[k] : starts[k + 1]], raw[starts[k] : starts[k + 1]]
+        for i in range(len(column)):
+            mass[k, lookup[column[i]]] += scale[k] * weights[i]
 
 
 @kernel(fastmath=_REORDER)
-def add_votes(predicted, votes, weight, starts, boundary, scores, right):
-    """Two classes: move each row's score by the vote of its predicted class; weight of the rows now rightly decided.
+def add_votes(cells, lookup, votes, weight, starts, boundary, predicted, scores, counts, right):
+    """Two classes: move each row's score by the vote of its predicted class, which is that of its cell.
 
-    The second class is decided where the score exceeds `boundary`.
+    `counts` receives the number of rows of each (true, predicted) pair, `right` the weight of the rows of each class
+    that are now rightly decided: the second class is decided where the score exceeds `boundary`.
     """
     against, in_favour = votes[0], votes[1]
     for k in range(2):
-        classes, weights = predicted[starts[k] : starts[k + 1]], weight[starts[k] : starts[k + 1]]
-        block = scores[starts[k] : starts[k + 1]]
-        zeros, ones = 0.0, 0.0
+        column, classes = cells[starts[k] : starts[k + 1]], predicted[starts[k] : starts[k + 1]]
+        weights, block = weight[starts[k] : starts[k + 1]], scores[starts[k] : starts[k + 1]]
+        for i in range(len(column)):
+            classes[i] = lookup[column[i]]
+        n_ones, zeros, ones = 0, 0.0, 0.0
         for i in range(len(block)):
             score = block[i] + (against if classes[i] == 0 else in_favour)
             block[i] = score
+            n_ones += classes[i]
             zeros += 0.0 if score > boundary else weights[i]
             ones += weights[i] if score > boundary else 0.0
+        counts[k, 0], counts[k, 1] = len(block) - n_ones, n_ones
         right[k] = zeros if k == 0 else ones
 
 
 @kernel
-def add_votes_each(predicted, votes, weight, starts, rounding, scores, right):
+def add_votes_each(cells, lookup, votes, weight, starts, rounding, predicted, scores, counts, right):
     """More than two classes: as `add_votes`, with one score per class; the first of the largest decides."""
     n_classes = scores.shape[1]
     for k in range(n_classes):
         right[k] = 0.0
+        for p in range(n_classes):
+            counts[k, p] = 0
         for i in range(starts[k], starts[k + 1]):
-            row = scores[i]
-            row[predicted[i]] += votes[predicted[i]]
+            p, row = lookup[cells[i]], scores[i]
+            predicted[i] = p
+            counts[k, p] += 1
+            row[p] += votes[p]
             largest = row[0]
             for c in range(1, n_classes):
                 largest = max(largest, row[c])
@@ -360,37 +371,62 @@ def add_votes_each(predicted, votes, weight, starts, rounding, scores, right):
 
 
 @kernel
-def reweigh(predicted, factors, starts, raw, scale, stale, rows, by, changed):
-    """Multiply each row by ``factors[true, predicted]``; list the rows whose raw weight changed, and how much.
+def reweigh(predicted, counts, mass, starts, factors, raw, scale, shrunk, class_weight, stale, rows, by, ends):
+    """Multiply each row by ``factors[true, predicted]`` over their mean; that mean, and the number of stale classes.
 
-    The factor of the rightly predicted rows goes into the scale of the class. That is possible while wrong rows gain
-    and numbers stay within range; otherwise the class is stale: its rows take all, and all are listed with what they
-    have. The list is written without a branch: which rows are wrong is as good as random to the processor.
+    `factors` are divided by their mean in place, and `class_weight` receives the weight of each class thereafter. The
+    factor of the commonest prediction of a class goes into its scale, so that only the rows that are predicted
+    otherwise change: these are listed, from ``starts[k]`` to ``ends[k]``, with what each gained or lost. Sums that are
+    kept up to date by what is lost lose accuracy with it: where the product of the losses, `shrunk`, has become small,
+    or numbers leave the range of floats, the class is stale. Then its rows take all, and all are listed with what they
+    have. The list is written without a branch: who is predicted otherwise is as good as random to the processor.
     """
-    ratio = np.empty(len(scale))
-    at = np.uint64(0)
-    for k in range(len(scale)):
-        right, gain, most = factors[k, k], np.inf, 0.0
-        for p in range(len(scale)):
-            gain, most = min(gain, factors[k, p]), max(most, factors[k, p])
-        moved = scale[k] * right
-        stale[k] = gain < right or not (1e-100 < moved < 1e100) or most > 1e100 * right
-        base = scale[k] if stale[k] else 1.0 / right
-        for p in range(len(scale)):
-            ratio[p] = base * factors[k, p] if stale[k] or p != k else 1.0
-        scale[k] = 1.0 if stale[k] else moved
-        changed[k] = at
-        kept = 0.0 if stale[k] else 1.0
-        classes, weights, begin = predicted[starts[k] : starts[k + 1]], raw[starts[k] : starts[k + 1]], starts[k]
+    n_classes, n_stale, mean = len(scale), 0, 0.0
+    ratio = np.empty(n_classes)
+    for k in range(n_classes):
+        class_weight[k] = 0.0
+        for p in range(n_classes):
+            class_weight[k] += factors[k, p] * mass[k, p]
+        mean += class_weight[k]
+    for k in range(n_classes):
+        class_weight[k] /= mean
+        common = 0
+        for p in range(n_classes):
+            factors[k, p] /= mean
+            common = p if counts[k, p] > counts[k, common] else common
+        kept = factors[k, common]
+        moved = scale[k] * kept
+        least, most = 1.0, 1.0
+        if kept > 0.0:
+            for p in range(n_classes):
+                ratio[p] = factors[k, p] / kept
+                if counts[k, p] > 0:
+                    least, most = min(least, ratio[p]), max(most, ratio[p])
+        shrunk[k] *= least
+        stale[k] = not (1e-100 < moved < 1e100) or most > 1e100 or shrunk[k] < SHRUNK
+        begin, classes, weights = starts[k], predicted[starts[k] : starts[k + 1]], raw[starts[k] : starts[k + 1]]
+        listed, amounts = rows[starts[k] : starts[k + 1]], by[starts[k] : starts[k + 1]]
+        if stale[k]:
+            n_stale += 1
+            for p in range(n_classes):
+                ratio[p] = scale[k] * factors[k, p]
+            for i in range(len(classes)):
+                weights[i] *= ratio[classes[i]]
+                listed[i], amounts[i] = begin + i, weights[i]
+            scale[k], shrunk[k], ends[k] = 1.0, 1.0, starts[k + 1]
+            continue
+        scale[k] = moved
+        at = np.uint64(0)
         for i in range(len(classes)):
-            p = classes[i]
-            before = weights[i]
-            after = before * ratio[p]
-            weights[i] = after
-            rows[at] = begin + i
-            by[at] = after - kept * before
-            at += np.uint64(1 if p != k or stale[k] else 0)
-    changed[len(scale)] = at
+            listed[at] = begin + i
+            at += np.uint64(1 if classes[i] != common else 0)
+        ends[k] = begin + np.int64(at)
+        for j in range(ends[k] - begin):
+            i = listed[j]
+            before = raw[i]
+            raw[i] = before * ratio[predicted[i]]
+            amounts[j] = raw[i] - before
+    return mean, n_stale
 
 
 @kernel

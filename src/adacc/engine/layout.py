@@ -10,14 +10,13 @@ from scipy import sparse
 
 from adacc.engine import dtypes, kernels
 from adacc.engine.binning import Coder
+from adacc.engine.rows import Listing
 from adacc.engine.table import Table
 from adacc.engine.threads import Threads
 from adacc.rules.base import Array
 
 SPARSE = 0.8
 """A column whose commonest code covers this share of the rows stores only the other rows."""
-
-Listing = tuple[NDArray[np.uint32], Array, NDArray[np.int64]]
 
 
 class Part:
@@ -63,10 +62,9 @@ class Part:
 
     def add(self, listing: Listing, histogram: Array) -> None:
         """Add the listed rows' amounts to the histograms of these features."""
-        rows, by, starts = listing
-        kernels.add_rows(self.dense, self.dense_offsets, rows, by, starts, histogram)
+        kernels.add_rows(self.dense, self.dense_offsets, *listing, histogram)
         if self._by_row is not None:
-            kernels.add_entries(*self._by_row, rows, by, starts, histogram)
+            kernels.add_entries(*self._by_row, *listing, histogram)
 
     def complete(self, scale: Array, total: Array, histogram: Array) -> None:
         """Fill in the commonest codes of sparse columns, once all is added."""
@@ -91,12 +89,10 @@ class Layout:
         def code(first: int, last: int) -> Part:
             return Part(coder, table, order, first, last)
 
-        self.parts: list[Part] = threads.over(len(coder.features), code)
-        self.dtype = self.parts[0].dense.dtype
-
-    def part(self, first: int) -> Part:
-        """The part that begins at this feature."""
-        return next(part for part in self.parts if part.first == first)
+        parts: list[Part] = threads.over(len(coder.features), code)
+        self.by_first = {part.first: part for part in parts}
+        self.dtype = parts[0].dense.dtype
+        self._part_of = [part for part in parts for _ in range(part.first, part.last)]
 
     def column(self, feature: int) -> NDArray[Any]:
-        return next(part for part in self.parts if feature < part.last).column(feature)
+        return self._part_of[feature].column(feature)

@@ -16,8 +16,8 @@ from sklearn.base import clone
 
 from adacc.engine import dtypes, kernels
 from adacc.engine.binning import Categories, Coder
-from adacc.engine.layout import Layout, Listing
-from adacc.engine.rows import Rows, Weights
+from adacc.engine.layout import Layout
+from adacc.engine.rows import Listing, Rows, Weights
 from adacc.engine.samplers import Extra, Sample
 from adacc.engine.steps import Steps, compile_stumps
 from adacc.engine.table import Table
@@ -71,8 +71,11 @@ class Models(Protocol):
 class Learner(Protocol):
     """What the loop asks of a weak learner."""
 
-    def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, Cells]:
-        """A weak model for these weights, and its prediction of every training row."""
+    def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, Cells, Array]:
+        """A weak model for these weights, its prediction of every training row, and ``W``.
+
+        ``W`` is the weight of each (true, predicted) pair.
+        """
 
     def prepare(self, table: Table, order: NDArray[np.uint32]) -> Any:
         """Other rows, in the form in which `see` and a sampler's extra rows want them."""
@@ -82,6 +85,13 @@ class Learner(Protocol):
 
     def models(self, fitted: list[Any]) -> Models:
         """The weak models of all rounds, as one object that predicts."""
+
+
+def weigh_pairs(cells: Cells, weights: Weights) -> Array:
+    """``W``, the weight of each (true, predicted) pair, from the rows."""
+    W = np.zeros((weights.rows.n_classes, weights.rows.n_classes))
+    kernels.weigh_pairs(*cells, weights.raw, weights.scale, weights.rows.starts, W)
+    return W
 
 
 class Stump(NamedTuple):
@@ -191,28 +201,26 @@ class StumpLearner:
         self.leaves, self.classes = np.empty((4, rows.n_classes)), np.empty(4, dtype=np.int64)
         self.lookup = np.empty(int(np.diff(self.offsets).max()), dtype=dtypes.CLASS)
 
-    def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, Cells]:
+    def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, Cells, Array]:
         if sample is None:
-            scale, total = weights.scale, weights.class_weight
-            self.histogram[weights.stale] = 0.0
-            listing = weights.changed_rows, weights.changed_by, weights.changed
-            return self._split(listing, None, scale, total)
+            if weights.any_stale:
+                self.histogram[weights.stale] = 0.0
+            return self._split(weights.listing, None, weights.scale, weights.class_weight)
         self.histogram[:] = 0.0
-        listing = sample.rows, sample.weight, sample.starts
         whole = sample.class_weight.sum()
-        return self._split(
-            listing, sample.extra, np.full(self.rows.n_classes, 1.0 / whole), sample.class_weight / whole
-        )
+        scale, total = np.full(self.rows.n_classes, 1.0 / whole), sample.class_weight / whole
+        model, cells, _ = self._split(sample.listing, sample.extra, scale, total)
+        return model, cells, weigh_pairs(cells, weights)
 
-    def _split(self, listing: Listing, extra: Extra | None, scale: Array, total: Array) -> tuple[Any, Cells]:
+    def _split(self, listing: Listing, extra: Extra | None, scale: Array, total: Array) -> tuple[Any, Cells, Array]:
         """Bring the histograms up to date and find the best split in them, a range of features per thread."""
 
         def work(first: int, last: int) -> None:
-            part = self.layout.part(first)
+            part = self.layout.by_first[first]
             part.add(listing, self.histogram)
             if extra is not None:
                 codes, offsets = extra.prepared[first:last], self.offsets[first:last]
-                kernels.add_rows(codes, offsets, extra.rows, extra.weight, extra.starts, self.histogram)
+                kernels.add_rows(codes, offsets, *extra.listing, self.histogram)
             part.complete(scale, total, self.histogram)
             self.best_splits(
                 self.histogram, scale, total, self.offsets, self.categorical,
@@ -220,11 +228,12 @@ class StumpLearner:
             )  # fmt: skip
 
         self.threads.over(len(self.gains), work)
+        W = np.empty((len(scale), len(scale)))
         feature, cut = kernels.choose_split(
             self.gains, self.cuts, self.histogram, scale, self.offsets, self.categorical,
-            self.tie_class, TIE, self.leaves, self.classes, self.lookup,
+            self.tie_class, TIE, self.leaves, self.classes, self.lookup, W,
         )  # fmt: skip
-        return (feature, cut, *self.classes[:3].tolist()), (self.layout.column(max(feature, 0)), self.lookup)
+        return (feature, cut, *self.classes[:3].tolist()), (self.layout.column(max(feature, 0)), self.lookup), W
 
     def prepare(self, table: Table, order: NDArray[np.uint32]) -> NDArray[np.unsignedinteger]:
         return self.coder.codes(table, order, self.threads).astype(self.layout.dtype, copy=False)
@@ -298,7 +307,7 @@ class ClassifierLearner:
         self.y = np.empty(len(rows.order), dtype=np.intp)
         self.y[rows.order] = rows.true
 
-    def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, Cells]:
+    def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, Cells, Array]:
         model = clone(self.estimator)
         seeds = {name: self._seed(t) for name in model.get_params() if name.split("__")[-1] == "random_state"}
         model.set_params(**seeds)
@@ -311,7 +320,8 @@ class ClassifierLearner:
         else:
             X, y, weight = self._sampled(sample)
             model.fit(X, y, sample_weight=weight * n_rows)
-        return model, self.see(model, self.prepare(self.table, self.rows.order))
+        cells = self.see(model, self.prepare(self.table, self.rows.order))
+        return model, cells, weigh_pairs(cells, weights)
 
     def _seed(self, t: int) -> int:
         return int(np.random.default_rng([self.seed, t]).integers(2**31))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from adacc.engine import dtypes, kernels
 from adacc.engine.ensemble import Ensemble, contributions
-from adacc.engine.learners import Cells, Learner, Models
+from adacc.engine.learners import Cells, Learner, Models, weigh_pairs
 from adacc.engine.rows import Rows, Weights
 from adacc.engine.samplers import Sampler
 from adacc.engine.table import Table
@@ -44,39 +44,44 @@ class Plan:
 
 
 class Audience:
-    """Rows that hear the votes of each round: keeps their scores, and which classes are decided rightly."""
+    """Rows that hear the votes of each round: keeps their scores, and which classes are decided rightly.
+
+    Attributes
+    ----------
+    predicted : ndarray of shape (n_rows,)
+        What each row was last predicted as.
+    counts : ndarray of shape (n_classes, n_classes)
+        Rows of each (true, predicted) pair.
+    scores : ndarray of shape (n_rows,) or (n_rows, n_classes)
+        The votes so far.
+    """
 
     def __init__(self, rows: Rows, plan: Plan) -> None:
         n_rows, n_classes = len(rows.order), rows.n_classes
-        self.rows, self.plan = rows, plan
+        self.rows = rows
         self.predicted = np.empty(n_rows, dtype=dtypes.CLASS)
-        self.scores = np.zeros(n_rows) if n_classes == 2 else np.zeros((n_rows, n_classes))
+        self.counts = np.empty((n_classes, n_classes), dtype=np.int64)
         self._right = np.zeros(n_classes)
         self._whole = np.where(rows.class_weight > 0.0, rows.class_weight, 1.0)  # held-out rows may lack a class
-
-    def hear(self, cells: Cells, raw: Array, scale: Array) -> Array:
-        """Note what each row is predicted as; ``W``, the weight of each (true, predicted) pair."""
-        W = np.zeros((self.rows.n_classes, self.rows.n_classes))
-        kernels.predict_rows(*cells, raw, scale, self.rows.starts, self.predicted, W)
-        return W
-
-    def add(self, votes: Array) -> Array:
-        """Add the votes, one per predicted class, to the scores; recall of each class thereafter."""
-        rows, plan = self.rows, self.plan
-        if rows.n_classes == 2:
-            boundary = ROUNDING if plan.tie_class == 0 else -ROUNDING
-            signed = contributions(votes, plan.decision)[:, 0]
-            kernels.add_votes(self.predicted, signed, rows.weight, rows.starts, boundary, self.scores, self._right)
+        if n_classes == 2:
+            self.scores = np.zeros(n_rows)
+            self._direction = contributions(np.ones(2), plan.decision)[:, 0]
+            self._add_votes, self._margin = kernels.add_votes, ROUNDING if plan.tie_class == 0 else -ROUNDING
         else:
-            weighted = votes * plan.decision
-            kernels.add_votes_each(
-                self.predicted, weighted, rows.weight, rows.starts, ROUNDING, self.scores, self._right
-            )
+            self.scores = np.zeros((n_rows, n_classes))
+            self._direction = plan.decision
+            self._add_votes, self._margin = kernels.add_votes_each, ROUNDING
+
+    def hear(self, cells: Cells, alpha: Any) -> Array:
+        """Add the vote, one number or one per predicted class, to the scores; recall of each class thereafter."""
+        self._add_votes(
+            *cells, alpha * self._direction, self.rows.weight, self.rows.starts, self._margin,
+            self.predicted, self.scores, self.counts, self._right,
+        )  # fmt: skip
         return self._right / self._whole
 
 
-@dataclass(frozen=True)
-class Round:
+class Round(NamedTuple):
     """One round as it is recorded: `RECORDED`, and what it takes to repeat it."""
 
     alpha: Any
@@ -85,7 +90,6 @@ class Round:
     class_cost: Array
     class_weight: Array
     class_recall: Array
-    votes: Array
     factors: Array
     last: bool
 
@@ -122,13 +126,13 @@ class Boosting:
         """Bring weights and scores to where an ensemble left them."""
         self._resumed = ensemble.models
         for t, cells in enumerate(ensemble.models.cells(table, self.rows.order)):
-            W = self._hear(cells)
-            votes, factors = ensemble.votes[t], ensemble.factors[t]
-            self.audience.add(votes)
-            self.weights.update(factors, self.audience.predicted, W)
+            W = weigh_pairs(cells, self.weights)
+            factors = ensemble.factors[t].copy()
+            self.audience.hear(cells, ensemble.votes[t])
+            self.weights.update(factors, W, self.audience.predicted, self.audience.counts)
             record = {name: ensemble.history[name][t] for name in RECORDED}
             last = ensemble.finished and t == len(ensemble) - 1
-            self.rounds.append(Round(**record, votes=votes, factors=factors, last=last))
+            self.rounds.append(Round(**record, factors=factors, last=last))
         self.weights.begin_anew()
 
     def run(self, n_rounds: int, after_round: Callable[[Boosting, Any], bool] = lambda *_: False) -> None:
@@ -142,33 +146,23 @@ class Boosting:
         """One round; None if it was discarded, its learner being no better than chance."""
         t = len(self.rounds)
         sample = None if self.sampler is None else self.sampler.draw(self.weights, t)
-        model, cells = self.learner.fit(self.weights, sample, t)
-        W = self._hear(cells)
-        alpha, costs, recall = self._vote(W)
+        model, cells, W = self.learner.fit(self.weights, sample, t)
+        alpha, costs, recall = self._vote(cells, W)
         if alpha is None:
             if t > 0:
                 return None
             self.failed_at_once, alpha = True, 1.0
         F = self.plan.rule.factors(alpha, costs)
-        Z = float((F * W).sum())
-        F = F / Z
+        class_weight = self.weights.class_weight
+        Z = self.weights.update(F, W, self.audience.predicted, self.audience.counts)
         right, wrong = right_and_wrong(W)
         error = wrong / (right + wrong)
-        record = Round(
-            alpha, error, Z, costs, self.weights.class_weight, recall,
-            votes=np.zeros(len(W)) + alpha,
-            factors=F,
-            last=self.failed_at_once or error <= ROUNDING,
-        )  # fmt: skip
-        self.rounds.append(record)
+        last = self.failed_at_once or error <= ROUNDING
+        self.rounds.append(Round(alpha, error, Z, costs, class_weight, recall, F, last))
         self._fitted.append(model)
-        self.weights.update(F, self.audience.predicted, W)
         return model
 
-    def _hear(self, cells: Cells) -> Array:
-        return self.audience.hear(cells, self.weights.raw, self.weights.scale)
-
-    def _vote(self, W: Array) -> tuple[Any, Array, Array]:
+    def _vote(self, cells: Cells, W: Array) -> tuple[Any, Array, Array]:
         """Vote, costs of the round, and recall of the ensemble with that vote; a vote of None counts 1 in it.
 
         Where the costs follow the error rates these come from a provisional vote, and the vote is then made again.
@@ -176,22 +170,24 @@ class Boosting:
         rule, costs = self.plan.rule, self.plan.costs
         alpha = self._strength(rule.vote(W, costs))
         provisional = 1.0 if alpha is None else alpha
-        recall = self.audience.add(np.zeros(len(W)) + provisional)
+        recall = self.audience.hear(cells, provisional)
         if rule.costs_follow is not None:
             rates = 1.0 - recall if rule.costs_follow == "ensemble" else self._learner_error_rates()
             costs = rule.round_costs(rates)
             alpha = None if alpha is None else self._strength(rule.vote(W, costs))
             change = (1.0 if alpha is None else alpha) - provisional
             if change != 0.0:
-                recall = self.audience.add(np.zeros(len(W)) + change)
+                recall = self.audience.hear(cells, change)
         return alpha, costs, recall
 
     def _strength(self, alpha: Any) -> Any:
         """A vote as it counts: a learner without errors must not outvote all others for ever."""
         if alpha is None:
             return None
-        if np.any(alpha == inf):
-            alpha = np.where(alpha == inf, self._largest_vote, alpha)[()]
+        if isinstance(alpha, float):  # as nearly always, and NumPy would take a while to find out
+            alpha = self._largest_vote if alpha == inf else alpha
+        else:
+            alpha = np.where(alpha == inf, self._largest_vote, alpha)
         return alpha * self.plan.learning_rate
 
     def _learner_error_rates(self) -> Array:
@@ -209,7 +205,7 @@ class Boosting:
             history["bound"] = np.cumprod(history["normaliser"])
         return Ensemble(
             models=models,
-            votes=np.array([r.votes for r in self.rounds]),
+            votes=np.array([np.zeros(self.rows.n_classes) + r.alpha for r in self.rounds]),
             decision=self.plan.decision,
             tie_class=self.plan.tie_class,
             factors=np.array([r.factors for r in self.rounds]),

@@ -11,6 +11,10 @@ from adacc.engine import dtypes, kernels
 from adacc.rules.base import Array
 
 
+Listing = tuple[NDArray[np.uint32], Array, NDArray[np.int64], NDArray[np.int64]]
+"""Rows, an amount for each, and where those of each class begin and end."""
+
+
 @dataclass(frozen=True)
 class Rows:
     """Rows grouped by class.
@@ -52,44 +56,61 @@ class Rows:
 class Weights:
     """The distribution D over the rows, changed by factors of (true, predicted) class.
 
-    A row's weight is ``raw * scale[class]``. A round multiplies the scale of a class by the factor of its rightly
-    predicted rows, so that only the wrong ones need be touched; these are listed, with what each gained, for the
-    learner's histograms. Since wrong rows only ever gain, sums that are kept up to date this way lose no accuracy.
-    Where that does not hold (a factor that is smaller for wrong rows, or a scale that leaves the range of floats) the
-    class is marked stale: all its rows are listed, and its sums begin anew.
+    A row's weight is ``raw * scale[class]``. A round multiplies the scale of a class by the factor of what most of its
+    rows are predicted as, so that only the others need be touched; these are listed, with what each gained or lost, for
+    the learner's histograms. A stump tells a small part of the rows from the rest more often than not, so that the list
+    is short. Where sums that are kept up to date this way would lose accuracy, the class is marked stale: all its rows
+    are listed, and its sums begin anew.
+
+    Attributes
+    ----------
+    class_weight : ndarray of shape (n_classes,)
+        Weight of each class; sums to 1.
+    listing : tuple of ndarray
+        Rows, amounts, and where the rows of each class begin and end among them.
+    stale : ndarray of shape (n_classes,)
+        Whether the amounts of a class are all that its rows have.
+    any_stale : bool
+        Whether any class is stale.
     """
 
     def __init__(self, rows: Rows, initial: Array) -> None:
         n_rows, n_classes = len(rows.order), rows.n_classes
         self.rows = rows
         self.raw = rows.weight * np.repeat(initial, np.diff(rows.starts))
-        self.scale = np.ones(n_classes)
+        self.scale, self.class_weight = np.ones(n_classes), np.empty(n_classes)
         self.stale = np.empty(n_classes, dtype=bool)
-        self.changed_rows = np.empty(n_rows, dtype=dtypes.ROW)
-        self.changed_by = np.empty(n_rows)
-        self.changed = np.empty(n_classes + 1, dtype=np.int64)
+        self._shrunk = np.ones(n_classes)
+        self._listed, self._by = np.empty(n_rows, dtype=dtypes.ROW), np.empty(n_rows)
+        self._ends = np.empty(n_classes, dtype=np.int64)
+        self.listing: Listing = self._listed, self._by, rows.starts[:-1], self._ends
         self.begin_anew()
 
     def begin_anew(self) -> None:
         """Make the weights sum to 1, and list every row with all it has, for a learner that knows none of them yet."""
         self.raw = self.values
         self.raw /= self.raw.sum()
-        self.scale[:] = 1.0
+        self.scale[:] = self._shrunk[:] = 1.0
         self.class_weight = np.array([block.sum() for block in np.split(self.raw, self.rows.starts[1:-1])])
-        self.stale[:] = True
-        self.changed_rows[:] = np.arange(len(self.raw))
-        self.changed_by[:] = self.raw
-        self.changed[:] = self.rows.starts
+        self.stale[:] = self.any_stale = True
+        self._listed[:] = np.arange(len(self.raw))
+        self._by[:] = self.raw
+        self._ends[:] = self.rows.starts[1:]
 
     @property
     def values(self) -> Array:
         """D, one number per row; sums to 1."""
         return self.raw * np.repeat(self.scale, np.diff(self.rows.starts))
 
-    def update(self, F: Array, predicted: NDArray[np.uint8], W: Array) -> None:
-        """Multiply each row by ``F[true, predicted]``; `W` is the mass before, F already carries 1/Z."""
-        kernels.reweigh(
-            predicted, F, self.rows.starts, self.raw, self.scale, self.stale,
-            self.changed_rows, self.changed_by, self.changed,
+    def update(self, F: Array, W: Array, predicted: NDArray[np.uint8], counts: NDArray[np.int64]) -> float:
+        """Multiply each row by ``F[true, predicted] / Z``; Z, by which F is divided in place.
+
+        `W` is the weight and `counts` the number of rows of each (true, predicted) pair.
+        """
+        self.class_weight = np.empty(len(W))  # the old one is on record
+        Z, n_stale = kernels.reweigh(
+            predicted, counts, W, self.rows.starts, F, self.raw, self.scale, self._shrunk,
+            self.class_weight, self.stale, self._listed, self._by, self._ends,
         )  # fmt: skip
-        self.class_weight = (F * W).sum(axis=1)
+        self.any_stale = n_stale > 0
+        return Z

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adacc.engine import dtypes
-from adacc.engine.rows import Rows, Weights
+from adacc.engine.rows import Listing, Rows, Weights
 from adacc.engine.table import ArrayTable, Table
 from adacc.rules.base import Array
 
@@ -26,6 +26,10 @@ class Sample:
     weight: Array
     starts: NDArray[np.int64]
     extra: Extra | None = None
+
+    @property
+    def listing(self) -> Listing:
+        return self.rows, self.weight, self.starts[:-1], self.starts[1:]
 
     @property
     def class_weight(self) -> Array:
@@ -41,6 +45,10 @@ class Extra:
     rows: NDArray[np.uint32]
     weight: Array
     starts: NDArray[np.int64]
+
+    @property
+    def listing(self) -> Listing:
+        return self.rows, self.weight, self.starts[:-1], self.starts[1:]
 
 
 class Sampler(Protocol):

@@ -74,13 +74,11 @@ class Watch:
         return int(np.argmax(self.accuracy))
 
     def __call__(self, boosting: Boosting, model: Any) -> bool:
-        self._hear(self.learner.see(model, self.prepared), boosting.rounds[-1].votes)
+        self._hear(self.learner.see(model, self.prepared), boosting.rounds[-1].alpha)
         return len(self.accuracy) - 1 - self.best_round >= self.patience
 
-    def _hear(self, cells: Any, votes: Array) -> None:
-        rows = self.audience.rows
-        self.audience.hear(cells, rows.weight, np.ones(rows.n_classes))
-        self.accuracy.append(float(self.audience.add(votes)[self.present].mean()))
+    def _hear(self, cells: Any, alpha: Any) -> None:
+        self.accuracy.append(float(self.audience.hear(cells, alpha)[self.present].mean()))
 
 
 AfterRound = Callable[[Boosting, bool], bool]

@@ -26,7 +26,9 @@ class AdaCC2(Rule):
     bounded = True
 
     def round_costs(self, rates: Array) -> Array:
-        return np.where(rates > rates.sum() / len(rates) + ROUNDING / 2, 1.0 + rates, 1.0)
+        each = rates.tolist()
+        average = sum(each) / len(each)
+        return np.array([1.0 + rate if rate > average + ROUNDING / 2 else 1.0 for rate in each])
 
     def vote(self, W: Array, costs: Array) -> Any:
         if self.alpha == "error":

@@ -82,14 +82,10 @@ class Rule:
 
 def right_and_wrong(W: Array) -> tuple[float, float]:
     """Weight of the rows predicted rightly and wrongly, each summed by itself: a difference would lose small ones."""
-    right = wrong = 0.0
-    for t, row in enumerate(W.tolist()):
-        for p, mass in enumerate(row):
-            if t == p:
-                right += mass
-            else:
-                wrong += mass
-    return right, wrong
+    masses, step = W.ravel().tolist(), len(W) + 1
+    right = sum(masses[::step])
+    del masses[::step]
+    return right, sum(masses)
 
 
 def half_log_odds(right: float, wrong: float, n_classes: int) -> float | None:
@@ -106,5 +102,5 @@ def factor_matrix(right: Any, wrong: Any, n_classes: int) -> Array:
     """``F`` with `right` on the diagonal and `wrong` off it; each a number or one number per true class."""
     F = np.empty((n_classes, n_classes))
     F.T[:] = wrong
-    np.fill_diagonal(F, right)
+    F.ravel()[:: n_classes + 1] = right
     return F
