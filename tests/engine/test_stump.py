@@ -8,7 +8,8 @@ from sklearn.tree import DecisionTreeClassifier
 from support import run_engine
 
 import adacc
-from adacc.engine import binning
+from adacc.engine.binning import Binning
+from adacc.engine.layout import Layout
 from adacc.engine.table import ArrayTable
 from adacc.engine.threads import Threads
 
@@ -104,7 +105,8 @@ def test_an_integer_weight_is_that_many_copies(seed, max_bins):
 
 def coder_of(values, weights=None, max_bins=255):
     weights = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=float)
-    return binning.learn(ArrayTable(np.asarray(values, dtype=float)[:, None]), weights, max_bins, Threads(1))
+    table = ArrayTable(np.asarray(values, dtype=float)[:, None])
+    return Layout(Binning(weights, max_bins), table, table.every_row, Threads(1)).coder
 
 
 @given(
@@ -159,7 +161,7 @@ def test_incremental_histograms_stay_those_of_the_weights():
     cases = [("adacc1", [1, 1], {}), ("adac2", [0.99, 1], {}), ("csb2", [0.97, 1], {}), ("csb1", [0.01, 1], shrinking)]
     for name, costs, options in cases:
         rows, threads = Rows.group(y, 2, ones), Threads(1)
-        learner = StumpLearner(binning.learn(table, ones, 16, threads), table, rows, "gini", 0, threads)
+        learner = StumpLearner(Binning(ones, 16), table, rows, "gini", 0, threads)
         rule = settle(name, options)[1]
         boosting = Boosting(Plan(rule, np.array(costs, dtype=float), np.ones(2), 1.0, 0), rows, learner)
         boosting.run(400)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,8 @@ from adacc.engine import dtypes, kernels
 from adacc.engine.table import Floats, Table
 from adacc.engine.threads import Threads
 
-FEW = 24
-"""Up to so many thresholds `code_few` is faster than `code_many`."""
+SAMPLE = 50_000
+"""Of more rows than this so many are drawn to find the bins of a feature that has more values than bins."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,11 @@ class Numbers:
     thresholds: Floats
 
     categorical = False
+
+    def code(self, values: Floats) -> NDArray[np.unsignedinteger]:
+        codes = np.empty(len(values), dtype=dtypes.code_dtype(self.n_codes))
+        kernels.code_values(values, self.thresholds, codes)
+        return codes
 
     @property
     def n_codes(self) -> int:
@@ -49,6 +55,8 @@ class Categories:
 
 
 Feature = Numbers | Categories
+Column = tuple[int, Feature, NDArray[np.unsignedinteger]]
+"""A column's number, what it holds, and its codes."""
 
 
 @dataclass(frozen=True)
@@ -70,22 +78,16 @@ class Coder:
         """Refuse a table whose columns cannot be what they were in training."""
         table.check([feature.values if isinstance(feature, Categories) else None for feature in self.features])
 
-    def columns(
-        self, table: Table, order: NDArray[np.uint32], wanted: Sequence[int]
-    ) -> Iterator[tuple[int, NDArray[np.unsignedinteger]]]:
-        """Codes of the wanted features, one at a time, the rows in the given order."""
-        numeric = [j for j in wanted if not self.features[j].categorical]
-        for j, values in table.numbers(numeric):
+    def columns(self, table: Table, order: NDArray[np.uint32], wanted: Sequence[int]) -> Iterator[Column]:
+        """The wanted columns' codes, one at a time, the rows in the given order."""
+        for j, values in table.numbers([j for j in wanted if not self.features[j].categorical], order):
             feature = self.features[j]
             assert isinstance(feature, Numbers)
-            codes = np.empty(len(order), dtype=dtypes.code_dtype(feature.n_codes))
-            code = kernels.code_few if len(feature.thresholds) <= FEW else kernels.code_many
-            code(values, feature.thresholds, order, codes)
-            yield j, codes
+            yield j, feature, feature.code(values)
         for j in wanted:
             feature = self.features[j]
             if isinstance(feature, Categories):
-                yield j, feature.encode(table, j)[order]
+                yield j, feature, feature.encode(table, j)[order]
 
     def codes(self, table: Table, order: NDArray[np.uint32], threads: Threads) -> NDArray[np.unsignedinteger]:
         """All features' codes, a row of the result each."""
@@ -93,62 +95,78 @@ class Coder:
         codes = np.empty((len(self.features), len(order)), dtype=dtypes.code_dtype(widest))
 
         def fill(first: int, last: int) -> None:
-            for j, column in self.columns(table, order, range(first, last)):
+            for j, _, column in self.columns(table, order, range(first, last)):
                 codes[j] = column
 
         threads.over(len(self.features), fill)
         return codes
 
 
-def learn(table: Table, sample_weight: Floats, max_bins: int | None, threads: Threads) -> Coder:
-    """Find the bins or values of every column.
+@dataclass(frozen=True)
+class Binning:
+    """What codes a table while it finds out how: the bins or values of a column are learnt just before it is coded.
 
-    Parameters
+    Attributes
     ----------
-    table : Table
-        The training rows.
-    sample_weight : ndarray of shape (n_rows,)
-        A row of weight 2 counts as two rows.
+    weight : ndarray of shape (n_rows,)
+        Sample weights, in the order in which rows will be coded; a row of weight 2 counts as two rows.
     max_bins : int or None
         Most bins of a numeric feature; None: one for each distinct value. A feature with no more distinct values than
         bins is coded exactly either way.
     """
-    features: list[Feature] = [Categories(())] * table.n_columns
-    categorical = table.categorical
-    weighted = bool((sample_weight != sample_weight[0]).any())
 
-    def describe(first: int, last: int) -> None:
-        numeric = [j for j in range(first, last) if not categorical[j]]
-        for j, values in table.numbers(numeric):
-            features[j] = Numbers(_thresholds(values, sample_weight if weighted else None, max_bins))
-        for j in range(first, last):
+    weight: Floats
+    max_bins: int | None
+
+    def columns(self, table: Table, order: NDArray[np.uint32], wanted: Sequence[int]) -> Iterator[Column]:
+        """The wanted columns' codes, one at a time, the rows in the given order."""
+        categorical = table.categorical
+        for j, values in table.numbers([j for j in wanted if not categorical[j]], order):
+            numbers = Numbers(self.thresholds(values))
+            yield j, numbers, numbers.code(values)
+        for j in wanted:
             if categorical[j]:
-                features[j] = Categories(_in_order(table.distinct(j)))
+                categories = Categories(_in_order(table.distinct(j)))
+                yield j, categories, categories.encode(table, j)[order]
 
-    threads.over(table.n_columns, describe)
-    return Coder(tuple(features))
+    def thresholds(self, values: Floats) -> Floats:
+        """Midway between neighbouring distinct values; of more than `max_bins` of them, between bins of even weight."""
+        if self.max_bins is not None and self._sample is not None:
+            found, n_distinct = _thresholds(values[self._sample], NONE, self.max_bins)
+            if n_distinct > self.max_bins:
+                return found
+        return _thresholds(values, self.weight if self._weighted else NONE, self.max_bins)[0]
+
+    @cached_property
+    def _weighted(self) -> bool:
+        return bool((self.weight != self.weight[0]).any())
+
+    @cached_property
+    def _sample(self) -> NDArray[np.intp] | None:
+        """Rows drawn by weight, one from each of `SAMPLE` equal shares of the whole; None where there are too few."""
+        if len(self.weight) <= SAMPLE:
+            return None
+        cumulative = np.cumsum(self.weight)
+        drawn = (np.arange(SAMPLE) + np.random.default_rng(0).random(SAMPLE)) * (cumulative[-1] / SAMPLE)
+        return np.minimum(np.searchsorted(cumulative, drawn, side="right"), len(cumulative) - 1)
 
 
-def _thresholds(values: Floats, weights: Floats | None, max_bins: int | None) -> Floats:
-    """Midway between neighbouring distinct values; of more than `max_bins` of them, between bins of even weight."""
-    if weights is None:
-        values = np.sort(values)
-    else:
+NONE = np.empty(0)
+
+
+def _thresholds(values: Floats, weights: Floats, max_bins: int | None) -> tuple[Floats, int]:
+    """The thresholds, and the number of distinct values."""
+    if len(weights):
         order = np.argsort(values, kind="stable")
         values, weights = values[order], weights[order]
-    values = values[: np.searchsorted(values, np.nan)]  # NaN sorts last
-    ends = np.flatnonzero(values[1:] != values[:-1])  # the last of each run of equal values, but for the last run
-    if max_bins is not None and len(ends) >= max_bins:
-        first = np.concatenate([[0], ends + 1])
-        share = (
-            np.diff(first, append=len(values)) if weights is None else np.add.reduceat(weights[: len(values)], first)
-        )
-        closed = np.empty(max_bins, dtype=np.int64)
-        n_closed = kernels.close_bins(share.astype(np.float64), max_bins, closed)
-        ends = ends[closed[:n_closed]]
-    low, high = values[ends], values[ends + 1]
-    middle = low / 2 + high / 2  # halves first, so that huge values do not overflow
-    return np.where((low <= middle) & (middle < high), middle, low)
+    else:
+        values = np.sort(values)
+    present = np.searchsorted(values, np.nan)  # NaN sorts last
+    values, weights = values[:present], weights[:present]
+    most = max(len(values), 1) if max_bins is None else max_bins
+    out = np.empty(min(most, len(values)))
+    n_found, n_distinct = kernels.find_thresholds(values, weights, most, out)
+    return out[:n_found].copy(), n_distinct
 
 
 def _in_order(labels: set[Any]) -> tuple[Any, ...]:

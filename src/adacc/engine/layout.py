@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from adacc.engine import dtypes, kernels
-from adacc.engine.binning import Coder
+from adacc.engine.binning import Binning, Coder, Column, Feature
 from adacc.engine.rows import Listing
 from adacc.engine.table import Table
 from adacc.engine.threads import Threads
@@ -17,6 +18,9 @@ from adacc.rules.base import Array
 
 SPARSE = 0.8
 """A column whose commonest code covers this share of the rows stores only the other rows."""
+
+GLANCE = 2000
+"""Rows that are looked at before all rows are counted."""
 
 
 class Part:
@@ -27,25 +31,34 @@ class Part:
     code is what the others leave of the total, so that the cost follows the entries and not the rows.
     """
 
-    def __init__(self, coder: Coder, table: Table, order: NDArray[np.uint32], first: int, last: int) -> None:
-        self.first, self.last, self.n_rows = first, last, len(order)
-        self.offsets = coder.offsets[first : last + 1]
+    def __init__(self, columns: Iterable[Column], n_rows: int, first: int, last: int) -> None:
+        self.first, self.last, self.n_rows = first, last, n_rows
+        features: dict[int, Feature] = {}
         self._dense_row: dict[int, int] = {}
         self._entries: dict[int, tuple[NDArray[Any], NDArray[Any]]] = {}
         self._defaults: dict[int, int] = {}
-        widest = max(feature.n_codes for feature in coder.features)
         # Memory that is never written to is never taken: room for all columns costs nothing until they are dense.
-        dense = np.empty((last - first, len(order)), dtype=dtypes.code_dtype(widest))
-        for j, codes in coder.columns(table, order, range(first, last)):
-            counts = np.bincount(codes)
-            if counts.max() < SPARSE * len(codes):
+        dense = np.empty((last - first, n_rows), dtype=dtypes.CODES[0])
+        for j, feature, codes in columns:
+            features[j] = feature
+            if codes.dtype.itemsize > dense.dtype.itemsize:
+                narrow, dense = dense, np.empty(dense.shape, codes.dtype)
+                dense[: len(self._dense_row)] = narrow[: len(self._dense_row)]
+            default = _commonest(codes)
+            if default is None:
                 dense[len(self._dense_row)] = codes
                 self._dense_row[j - first] = len(self._dense_row)
             else:
-                self._defaults[j - first] = default = int(counts.argmax())
+                self._defaults[j - first] = default
                 rows = np.flatnonzero(codes != default).astype(dtypes.ROW)
-                self._entries[j - first] = rows, codes[rows].astype(dense.dtype)
+                self._entries[j - first] = rows, codes[rows]
+        self.features = [features[j] for j in range(first, last)]
+        self.offsets = np.cumsum([0, *(feature.n_codes for feature in self.features)])
         self.dense = dense[: len(self._dense_row)]
+
+    def place(self, offset: int) -> None:
+        """Take a place in the histogram: all features' codes end to end, those of this part from `offset` on."""
+        self.offsets = self.offsets + offset
         self.dense_offsets = self.offsets[np.array(list(self._dense_row), dtype=np.int64)]
         self._by_row = self._turned() if self._entries else None
         sparse_columns = np.array(list(self._entries), dtype=np.int64)
@@ -82,16 +95,28 @@ class Part:
         return column
 
 
+def _commonest(codes: NDArray[np.unsignedinteger]) -> int | None:
+    """The code that covers enough rows for a sparse column, if there is one."""
+    some = np.bincount(codes[:: max(1, len(codes) // GLANCE)])
+    likely = int(some.argmax())
+    if some[likely] < 0.9 * SPARSE * some.sum():  # clearly not: a glance is enough
+        return None
+    return likely if np.count_nonzero(codes == likely) >= SPARSE * len(codes) else None
+
+
 class Layout:
-    """All features' codes, a part per thread."""
+    """All features' codes, a part per thread, and the coder that says what they mean."""
 
-    def __init__(self, coder: Coder, table: Table, order: NDArray[np.uint32], threads: Threads) -> None:
+    def __init__(self, source: Coder | Binning, table: Table, order: NDArray[np.uint32], threads: Threads) -> None:
         def code(first: int, last: int) -> Part:
-            return Part(coder, table, order, first, last)
+            return Part(source.columns(table, order, range(first, last)), len(order), first, last)
 
-        parts: list[Part] = threads.over(len(coder.features), code)
+        parts: list[Part] = threads.over(table.n_columns, code)
+        self.coder = Coder(tuple(feature for part in parts for feature in part.features))
+        for part in parts:
+            part.place(int(self.coder.offsets[part.first]))
         self.by_first = {part.first: part for part in parts}
-        self.dtype = parts[0].dense.dtype
+        self.dtype = max((part.dense.dtype for part in parts), key=lambda dtype: dtype.itemsize)
         self._part_of = [part for part in parts for _ in range(part.first, part.last)]
 
     def column(self, feature: int) -> NDArray[Any]:

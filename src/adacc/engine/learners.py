@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from adacc.engine import dtypes, kernels
-from adacc.engine.binning import Categories, Coder
+from adacc.engine.binning import Binning, Categories, Coder
 from adacc.engine.layout import Layout
 from adacc.engine.rows import Listing, Rows, Weights
 from adacc.engine.samplers import Extra, Sample
@@ -141,7 +141,7 @@ class Stumps:
         return lookup
 
     def cells(self, table: Table, order: NDArray[np.uint32]) -> Iterator[Cells]:
-        columns = dict(self.coder.columns(table, order, self.used.tolist()))
+        columns = {j: codes for j, _, codes in self.coder.columns(table, order, self.used.tolist())}
         nothing = np.zeros(len(order), dtype=np.uint8)
         for t, feature in enumerate(self.records["feature"].tolist()):
             yield columns.get(feature, nothing), self.lookup(t)
@@ -187,10 +187,11 @@ class StumpLearner:
     """Depth-1 trees on codes, from weighted class histograms that follow the weights from round to round."""
 
     def __init__(
-        self, coder: Coder, table: Table, rows: Rows, criterion: str, tie_class: int, threads: Threads
+        self, source: Coder | Binning, table: Table, rows: Rows, criterion: str, tie_class: int, threads: Threads
     ) -> None:
-        self.coder, self.rows, self.threads = coder, rows, threads
-        self.layout = Layout(coder, table, rows.order, threads)
+        self.rows, self.threads = rows, threads
+        self.layout = Layout(source, table, rows.order, threads)
+        self.coder = coder = self.layout.coder
         self.offsets, self.categorical = coder.offsets, coder.categorical
         self.criterion, self.tie_class = CRITERIA[criterion], tie_class
         common = rows.n_classes == 2 and self.criterion == kernels.GINI

@@ -131,7 +131,7 @@ def synthesise(members: Table, n_new: int, k_neighbors: int, seed: int) -> NDArr
     """`n_new` rows between the rows of one class and their neighbours in it; copies where there is but one row."""
     nominal = np.flatnonzero(members.categorical).tolist()
     X = np.empty((members.n_rows, members.n_columns))
-    for j, values in members.numbers(np.flatnonzero(~members.categorical).tolist()):
+    for j, values in members.numbers(np.flatnonzero(~members.categorical).tolist(), members.every_row):
         if np.isnan(values).any():
             raise ValueError(f"smoteboost cannot make rows from missing values, and {members.name(j)} has some")
         X[:, j] = values

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from adacc.engine import dtypes, kernels
+
 Floats = NDArray[np.float64]
 
-BLOCK = 16
-"""Columns of a row-major array that are turned at a time: their transpose stays in the cache."""
-
+BLOCK = 8
+"""Columns of an array that are read at a time: of a row-major one they share a line of the processor's cache."""
 
 BLOCK_OF_ROWS = 4096
 """Rows of an array of another type or order that are converted at a time for prediction."""
@@ -44,6 +45,11 @@ class Table(ABC):
         return int(self.native.shape[1])
 
     @property
+    def every_row(self) -> NDArray[np.uint32]:
+        """The numbers of all rows, in their own order."""
+        return np.arange(self.n_rows, dtype=dtypes.ROW)
+
+    @property
     def categorical(self) -> NDArray[np.bool_]:
         """Which columns hold categories."""
         return np.zeros(self.n_columns, dtype=bool)
@@ -53,13 +59,16 @@ class Table(ABC):
         return f"column {column}"
 
     @abstractmethod
-    def numbers(self, wanted: Sequence[int]) -> Iterator[tuple[int, Floats]]:
-        """The wanted columns, one after the other, as contiguous floats with NaN for missing."""
+    def numbers(self, wanted: Sequence[int], order: NDArray[np.uint32]) -> Iterator[tuple[int, Floats]]:
+        """The wanted columns, one after the other, as contiguous floats with NaN for missing; rows in the given order.
+
+        What it gives may be overwritten by the next.
+        """
 
     def matrices(self, wanted: NDArray[np.int64]) -> Iterator[tuple[slice, Floats, NDArray[np.int64]]]:
         """The wanted columns in blocks of rows: which rows, a matrix of floats, and where in it the columns are."""
         columns = np.empty((len(wanted), self.n_rows))
-        for j, (_, values) in enumerate(self.numbers(wanted.tolist())):
+        for j, (_, values) in enumerate(self.numbers(wanted.tolist(), self.every_row)):
             columns[j] = values
         yield slice(0, self.n_rows), columns.T, np.arange(len(wanted))
 
@@ -94,18 +103,22 @@ class ArrayTable(Table):
     def __init__(self, X: NDArray[Any]) -> None:
         self.native = X
 
-    def numbers(self, wanted: Sequence[int]) -> Iterator[tuple[int, Floats]]:
-        if self.native.dtype == object:
+    def numbers(self, wanted: Sequence[int], order: NDArray[np.uint32]) -> Iterator[tuple[int, Floats]]:
+        X = self.native
+        if X.dtype == object:
             for column in wanted:
-                yield column, _as_floats(self.labels(column), self.name(column))
+                yield column, _as_floats(self.labels(column), self.name(column))[order]
             return
+        columns = np.empty((BLOCK, len(order)))
         for at in range(0, len(wanted), BLOCK):
             some = wanted[at : at + BLOCK]
-            if some[-1] - some[0] == len(some) - 1:
-                block = self.native[:, some[0] : some[-1] + 1]
+            together = some[-1] - some[0] == len(some) - 1
+            if together and X.dtype == np.float64 and X.flags.c_contiguous:
+                kernels.take_columns(X, order, some[0], columns[: len(some)])
             else:
-                block = self.native[:, some]
-            yield from zip(some, np.ascontiguousarray(block.T, dtype=np.float64), strict=True)
+                few = X[:, some[0] : some[-1] + 1] if together else X[:, some]
+                kernels.take_columns(np.ascontiguousarray(few, dtype=np.float64), order, 0, columns[: len(some)])
+            yield from zip(some, columns, strict=False)
 
     def matrices(self, wanted: NDArray[np.int64]) -> Iterator[tuple[slice, Floats, NDArray[np.int64]]]:
         X = self.native
@@ -138,13 +151,13 @@ class SparseTable(Table):
     def _by_column(self) -> Any:
         return self.native.tocsc()
 
-    def numbers(self, wanted: Sequence[int]) -> Iterator[tuple[int, Floats]]:
+    def numbers(self, wanted: Sequence[int], order: NDArray[np.uint32]) -> Iterator[tuple[int, Floats]]:
         X = self._by_column
         for column in wanted:
             values = np.zeros(self.n_rows)
             stored = slice(X.indptr[column], X.indptr[column + 1])
             np.add.at(values, X.indices[stored], X.data[stored])  # entries of one cell may be stored apart
-            yield column, values
+            yield column, values[order]
 
     def take(self, rows: NDArray[Any]) -> Table:
         return SparseTable(self.native[rows])
@@ -201,7 +214,7 @@ class FrameTable(Table):
             was = "numbers" if labels is None else "categories"
             raise ValueError(f"{self.name(column)} must hold {was}, as in training, but has the type {dtype}")
 
-    def numbers(self, wanted: Sequence[int]) -> Iterator[tuple[int, Floats]]:
+    def numbers(self, wanted: Sequence[int], order: NDArray[np.uint32]) -> Iterator[tuple[int, Floats]]:
         for column in wanted:
             self._check(column, None)
             series = self._series(column)
@@ -212,7 +225,7 @@ class FrameTable(Table):
                     series = series.cast(nw.Float64)
                 values = series.to_numpy()
                 values = self.labels(column) if values.dtype == object else values
-            yield column, _as_floats(values, self.name(column))
+            yield column, _as_floats(values, self.name(column))[order]
 
     def labels(self, column: int) -> NDArray[np.object_]:
         series = self._series(column)
@@ -225,6 +238,11 @@ class FrameTable(Table):
 
     def encode(self, column: int, position: Mapping[Any, int], other: int) -> NDArray[np.uint32]:
         series = self._series(column)
+        native = series.to_native()
+        if hasattr(native, "factorize"):  # pandas: a look-up per label, not per row
+            numbers, labels = native.factorize()
+            of_label = [position.get(label, other) for label in labels.tolist()]
+            return np.array([*of_label, position.get(None, other)], dtype=np.uint32)[numbers]  # -1, the last: missing
         codes = np.array([position.get(label, other) for label in series.to_list()], dtype=np.uint32)
         codes[series.is_null().to_numpy().astype(bool)] = position.get(None, other)
         return codes
@@ -239,7 +257,7 @@ class FrameTable(Table):
                 columns[name] = [*self.labels(j), *below.labels(j)]
             else:
                 columns[name] = np.concatenate(
-                    [table_values for t in (self, below) for _, table_values in t.numbers([j])]
+                    [values for table in (self, below) for _, values in table.numbers([j], table.every_row)]
                 )
         whole = nw.from_dict(columns, backend=nw.get_native_namespace(self._frame))
         nominal = [name for name, categories in zip(self._names, self.categorical, strict=True) if categories]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
 from adacc.costs import class_costs
-from adacc.engine import binning
+from adacc.engine.binning import Binning, Coder
 from adacc.engine.ensemble import Ensemble
 from adacc.engine.learners import ClassifierLearner, Learner, StumpLearner
 from adacc.engine.loop import Audience, Boosting, Plan
@@ -134,10 +134,10 @@ def _learner(settings: Settings, problem: Problem, start: Ensemble | None, threa
     if settings.estimator is not None:
         return ClassifierLearner(settings.estimator, problem.table, problem.rows, settings.seed)
     if start is None:
-        coder = binning.learn(problem.table, problem.weight, settings.max_bins, threads)
+        source: Binning | Coder = Binning(problem.rows.weight, settings.max_bins)
     else:
-        coder = start.models.coder  # type: ignore[attr-defined]
-    return StumpLearner(coder, problem.table, problem.rows, settings.criterion, problem.tie_class, threads)
+        source = start.models.coder  # type: ignore[attr-defined]
+    return StumpLearner(source, problem.table, problem.rows, settings.criterion, problem.tie_class, threads)
 
 
 def _sampler(settings: Settings, problem: Problem, learner: Learner, n_before: int) -> Sampler | None:
