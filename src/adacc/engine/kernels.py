@@ -24,6 +24,9 @@ BLOCK = 512
 # Sums whose order of addition may be chosen by the compiler, so that they vectorise; the same on every run.
 _REORDER = {"reassoc", "nsz"}
 
+# A product and a sum in one instruction, which halves the time from one cut to the next.
+_FUSE = {"contract"}
+
 
 @kernel
 def take_columns(X, rows, first, out):
@@ -240,7 +243,7 @@ def _scan(histogram, begin, end, scale, present, keep, criterion, best, tie):
     return best, cut
 
 
-@kernel
+@kernel(fastmath=_FUSE)
 def best_splits_two(histogram, scale, total, offsets, categorical, criterion, first, last, tie, gains, cuts):
     """`best_splits` for two classes and Gini, the case that must be fast: no arrays, and hardly ever a division.
 
@@ -263,18 +266,18 @@ def best_splits_two(histogram, scale, total, offsets, categorical, criterion, fi
             end -= 1
         share = present_1 / present if present > EMPTY else 0.0
         bins_0, bins_1 = histogram[0, begin:end], histogram[1, begin:end]
-        best, left, left_1 = unsplit - apart, 0.0, 0.0  # not above 0: telling the missing apart is a gain already
-        cut = 0
+        best, cut, left, left_1 = unsplit - apart, 0, 0.0, 0.0  # not above 0: telling the missing apart is a gain
+        bar, twice = best + tie, 2.0 * present
         for at in range(len(bins_0)):
             one = scale_1 * bins_1[at]
             left = keep * left + (scale_0 * bins_0[at] + one)
             left_1 = keep * left_1 + one
             right, excess = present - left, left_1 - share * left
-            gain, spread = 2.0 * present * excess * excess, left * right
-            if gain >= (best + tie) * spread:
+            gain, spread = twice * (excess * excess), left * right
+            if gain >= bar * spread:
                 gain = gain / spread if left > EMPTY and right > EMPTY else 0.0  # or one branch beside the missing rows
-                if gain > best + tie:
-                    best, cut = gain, at
+                if gain > bar:
+                    best, cut, bar = gain, at, gain + tie
         cuts[f] = cut
         gains[f] = best + apart - unsplit
 
@@ -371,19 +374,25 @@ def add_votes(cells, lookup, votes, weight, starts, boundary, predicted, scores,
     """
     against, in_favour = votes[0], votes[1]
     for k in range(2):
-        column, classes = cells[starts[k] : starts[k + 1]], predicted[starts[k] : starts[k + 1]]
-        weights, block = weight[starts[k] : starts[k + 1]], scores[starts[k] : starts[k + 1]]
-        for i in range(len(column)):
-            classes[i] = lookup[column[i]]
-        n_ones, zeros, ones = 0, 0.0, 0.0
-        for i in range(len(block)):
-            score = block[i] + (against if classes[i] == 0 else in_favour)
-            block[i] = score
-            n_ones += classes[i]
-            zeros += 0.0 if score > boundary else weights[i]
-            ones += weights[i] if score > boundary else 0.0
-        counts[k, 0], counts[k, 1] = len(block) - n_ones, n_ones
-        right[k] = zeros if k == 0 else ones
+        n_ones, decided = 0, 0.0
+        # Small loops that each vectorise, over so few rows that what one wrote the next finds in the cache.
+        for begin in range(starts[k], starts[k + 1], BLOCK):
+            end = min(begin + BLOCK, starts[k + 1])
+            column, classes, weights, block = cells[begin:end], predicted[begin:end], weight[begin:end], scores[begin:end]
+            for i in range(len(column)):
+                classes[i] = lookup[column[i]]
+            for i in range(len(classes)):
+                n_ones += classes[i]
+            for i in range(len(block)):
+                block[i] += against if classes[i] == 0 else in_favour
+            if k == 0:
+                for i in range(len(block)):
+                    decided += 0.0 if block[i] > boundary else weights[i]
+            else:
+                for i in range(len(block)):
+                    decided += weights[i] if block[i] > boundary else 0.0
+        counts[k, 0], counts[k, 1] = starts[k + 1] - starts[k] - n_ones, n_ones
+        right[k] = decided
 
 
 @kernel
