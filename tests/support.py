@@ -35,16 +35,29 @@ def run_engine(X, y, method, *, sample_weight=None, tie_class=0, **params):
     classes = np.unique(y[used])
     problem = Problem(read(X).take(used), np.searchsorted(classes, y[used]), weight[used], classes, tie_class)
     settings = read_settings(adacc.BoostingClassifier(method, **params).get_params(deep=False))
-    weights_after, scores = [], []
+    weights_after, scores, merged = [], [], []
 
     def record(boosting, stops):
-        unsorted = np.argsort(problem.rows.order)
-        weights_after.append(boosting.weights.values[unsorted])
-        scores.append(boosting.audience.scores[unsorted].copy())
+        if not weights_after:
+            merged.append(merged_into(problem, boosting.rows))
+        shared = problem.weight / np.bincount(merged[0], problem.weight)[merged[0]]
+        weights_after.append(boosting.weights.values[merged[0]] * shared)
+        scores.append(boosting.audience.scores[merged[0]].copy())
         return False
 
-    ensemble, _ = train(settings, problem, after_round=record)
+    ensemble = train(settings, problem, after_round=record).ensemble
     return Recorded(ensemble, ensemble.models.describe(classes), weights_after, scores)
+
+
+def merged_into(problem, rows):
+    """Where each of the problem's rows is among the engine's, in which equal ones of a class may be one."""
+    keys = [
+        (y, *map(str, row)) for y, row in zip(problem.y, pd.DataFrame(problem.table.native).to_numpy(), strict=True)
+    ]
+    place = {keys[row]: i for i, row in enumerate(rows.order)}
+    if len(place) < len(rows.order):  # not merged: rows may be equal
+        return np.argsort(rows.order)
+    return np.array([place[key] for key in keys])
 
 
 def variants(method):

@@ -10,6 +10,7 @@ from support import run_engine
 import adacc
 from adacc.engine.binning import Binning
 from adacc.engine.layout import Layout
+from adacc.engine.rows import Rows
 from adacc.engine.table import ArrayTable
 from adacc.engine.threads import Threads
 
@@ -106,7 +107,8 @@ def test_an_integer_weight_is_that_many_copies(seed, max_bins):
 def coder_of(values, weights=None, max_bins=255):
     weights = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=float)
     table = ArrayTable(np.asarray(values, dtype=float)[:, None])
-    return Layout(Binning(weights, max_bins), table, table.every_row, Threads(1)).coder
+    rows = Rows.group(np.zeros(len(values), dtype=np.intp), 1, weights)
+    return Layout(Binning(weights, max_bins), table, rows, Threads(1)).coder
 
 
 @given(
@@ -150,7 +152,6 @@ def test_incremental_histograms_stay_those_of_the_weights():
     """After hundreds of rounds of additions, the histograms equal ones made from scratch."""
     from adacc.engine.learners import StumpLearner
     from adacc.engine.loop import Boosting, Plan
-    from adacc.engine.rows import Rows
     from adacc.rules.registry import settle
 
     rng = np.random.default_rng(2)
@@ -161,9 +162,9 @@ def test_incremental_histograms_stay_those_of_the_weights():
     cases = [("adacc1", [1, 1], {}), ("adac2", [0.99, 1], {}), ("csb2", [0.97, 1], {}), ("csb1", [0.01, 1], shrinking)]
     for name, costs, options in cases:
         rows, threads = Rows.group(y, 2, ones), Threads(1)
-        learner = StumpLearner(Binning(ones, 16), table, rows, "gini", 0, threads)
+        learner = StumpLearner(Layout(Binning(ones, 16), table, rows, threads), "gini", 0, threads)
         rule = settle(name, options)[1]
-        boosting = Boosting(Plan(rule, np.array(costs, dtype=float), np.ones(2), 1.0, 0), rows, learner)
+        boosting = Boosting(Plan(rule, np.array(costs, dtype=float), np.ones(2), 1.0, 0), learner)
         boosting.run(400)
         learner.fit(boosting.weights, None, 0)
         kept = learner.histogram * boosting.weights.scale[:, None]

@@ -146,6 +146,15 @@ def _halve(values, padded, size, counts):
 
 
 @kernel
+def hash_rows(codes, keys, hashes):
+    """Add ``keys[f] * code`` of every feature to each row's hash: equal rows get equal hashes, others hardly ever."""
+    for f in range(len(codes)):
+        column, key = codes[f], keys[f]
+        for i in range(len(column)):
+            hashes[i] += key * np.uint64(column[i])
+
+
+@kernel
 def add_rows(codes, offsets, rows, by, begins, ends, histogram):
     """Add `by` of each listed row to its class's histogram, for the features whose codes these are.
 
@@ -310,8 +319,9 @@ def choose_split(gains, cuts, histogram, scale, offsets, categorical, tie_class,
     """(feature, cut) of the largest gain; the first of those equal within `tie`, feature -1 if none gains anything.
 
     `leaves` receives the weights by class of its left, right and missing branch and of all rows, `classes` the class of
-    each, `lookup` the class of each code, `mass` the weight of each (true, predicted) pair. The heaviest class wins; of equal ones `tie_class` where there are two
-    classes, the first where more. An empty branch predicts what all rows together would.
+    each, `lookup` the class of each code, `mass` the weight of each (true, predicted) pair. The heaviest class wins; of
+    equal ones `tie_class` where there are two classes, the first where more. An empty branch predicts what all rows
+    together would.
     """
     feature, best = -1, 0.0
     for f in range(len(gains)):
@@ -378,7 +388,12 @@ def add_votes(cells, lookup, votes, weight, starts, boundary, predicted, scores,
         # Small loops that each vectorise, over so few rows that what one wrote the next finds in the cache.
         for begin in range(starts[k], starts[k + 1], BLOCK):
             end = min(begin + BLOCK, starts[k + 1])
-            column, classes, weights, block = cells[begin:end], predicted[begin:end], weight[begin:end], scores[begin:end]
+            column, classes, weights, block = (
+                cells[begin:end],
+                predicted[begin:end],
+                weight[begin:end],
+                scores[begin:end],
+            )
             for i in range(len(column)):
                 classes[i] = lookup[column[i]]
             for i in range(len(classes)):

@@ -11,13 +11,16 @@ from scipy import sparse
 
 from adacc.engine import dtypes, kernels
 from adacc.engine.binning import Binning, Coder, Column, Feature
-from adacc.engine.rows import Listing
+from adacc.engine.rows import Listing, Rows
 from adacc.engine.table import Table
 from adacc.engine.threads import Threads
 from adacc.rules.base import Array
 
 SPARSE = 0.8
 """A column whose commonest code covers this share of the rows stores only the other rows."""
+
+WORTHWHILE = 0.9
+"""Equal rows are made one if at most this share is left."""
 
 GLANCE = 2000
 """Rows that are looked at before all rows are counted."""
@@ -55,6 +58,28 @@ class Part:
         self.features = [features[j] for j in range(first, last)]
         self.offsets = np.cumsum([0, *(feature.n_codes for feature in self.features)])
         self.dense = dense[: len(self._dense_row)]
+
+    def add_hashes(self, keys: NDArray[np.uint64], hashes: NDArray[np.uint64]) -> None:
+        """Add what these features contribute to each row's hash; `keys` has a number for every feature."""
+        own = keys[self.first : self.last]
+        kernels.hash_rows(self.dense, own[list(self._dense_row)], hashes)
+        for j, (rows, codes) in self._entries.items():
+            hashes[rows] += own[j] * (codes.astype(np.uint64) - np.uint64(self._defaults[j]))
+
+    def equal(self, some: NDArray[np.intp], others: NDArray[np.intp]) -> bool:
+        """Whether some rows have the same codes as others, one by one."""
+        columns = (self.column(j) for j in range(self.first, self.last))
+        return all(np.array_equal(column[some], column[others]) for column in columns)
+
+    def keep(self, kept: NDArray[np.intp]) -> None:
+        """Forget all rows but these, ascending ones."""
+        number = np.full(self.n_rows, len(kept), dtype=dtypes.ROW)
+        number[kept] = np.arange(len(kept))
+        self.n_rows, self.dense = len(kept), self.dense[:, kept]
+        for j, (rows, codes) in self._entries.items():
+            numbers = number[rows]
+            here = numbers < len(kept)
+            self._entries[j] = numbers[here], codes[here]
 
     def place(self, offset: int) -> None:
         """Take a place in the histogram: all features' codes end to end, those of this part from `offset` on."""
@@ -104,20 +129,55 @@ def _commonest(codes: NDArray[np.unsignedinteger]) -> int | None:
     return likely if np.count_nonzero(codes == likely) >= SPARSE * len(codes) else None
 
 
-class Layout:
-    """All features' codes, a part per thread, and the coder that says what they mean."""
+def _collapse(parts: list[Part], rows: Rows) -> Rows:
+    """Make one row of those of a class that have the same codes, where that saves enough."""
+    keys = np.random.default_rng(0).integers(2**64, size=parts[-1].last + 1, dtype=np.uint64)
+    hashes = keys[-1] * rows.true
+    for part in parts:
+        part.add_hashes(keys, hashes)
+    ordered = np.sort(hashes)
+    n_distinct = 1 + np.count_nonzero(ordered[1:] != ordered[:-1])
+    if n_distinct > WORTHWHILE * len(hashes):
+        return rows
+    _, first, which = np.unique(hashes, return_index=True, return_inverse=True)
+    if not all(part.equal(np.arange(len(hashes)), first[which]) for part in parts):  # rows that share but their hash
+        return rows
+    kept = np.sort(first)
+    for part in parts:
+        part.keep(kept)
+    return rows.merge(kept, np.searchsorted(kept, first)[which])
 
-    def __init__(self, source: Coder | Binning, table: Table, order: NDArray[np.uint32], threads: Threads) -> None:
+
+class Layout:
+    """All features' codes, a part per thread.
+
+    Attributes
+    ----------
+    rows : Rows
+        The rows. With `collapse` equal rows of a class are one, whose weight is their sum: such rows share their fate
+        for ever, so that nothing else changes.
+    coder : Coder
+        What the codes mean.
+    histogram : ndarray of shape (n_classes, n_codes)
+        The rows' own weights, by class and code; those of sparse columns' commonest codes are not filled in.
+    """
+
+    def __init__(
+        self, source: Coder | Binning, table: Table, rows: Rows, threads: Threads, collapse: bool = False
+    ) -> None:
         def code(first: int, last: int) -> Part:
-            return Part(source.columns(table, order, range(first, last)), len(order), first, last)
+            return Part(source.columns(table, rows.order, range(first, last)), len(rows.order), first, last)
 
         parts: list[Part] = threads.over(table.n_columns, code)
+        self.rows = _collapse(parts, rows) if collapse else rows
         self.coder = Coder(tuple(feature for part in parts for feature in part.features))
         for part in parts:
             part.place(int(self.coder.offsets[part.first]))
         self.by_first = {part.first: part for part in parts}
         self.dtype = max((part.dense.dtype for part in parts), key=lambda dtype: dtype.itemsize)
         self._part_of = [part for part in parts for _ in range(part.first, part.last)]
+        self.histogram = np.zeros((self.rows.n_classes, int(self.coder.offsets[-1])))
+        threads.over(table.n_columns, lambda first, _: self.by_first[first].add(self.rows.listing, self.histogram))
 
     def column(self, feature: int) -> NDArray[Any]:
         return self._part_of[feature].column(feature)

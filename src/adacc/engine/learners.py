@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from adacc.engine import dtypes, kernels
-from adacc.engine.binning import Binning, Categories, Coder
+from adacc.engine.binning import Categories, Coder
 from adacc.engine.layout import Layout
 from adacc.engine.rows import Listing, Rows, Weights
 from adacc.engine.samplers import Extra, Sample
@@ -69,7 +69,15 @@ class Models(Protocol):
 
 
 class Learner(Protocol):
-    """What the loop asks of a weak learner."""
+    """What the loop asks of a weak learner.
+
+    Attributes
+    ----------
+    rows : Rows
+        The training rows as the learner keeps them: equal ones may have been made one.
+    """
+
+    rows: Rows
 
     def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, Cells, Array]:
         """A weak model for these weights, its prediction of every training row, and ``W``.
@@ -186,20 +194,17 @@ class Stumps:
 class StumpLearner:
     """Depth-1 trees on codes, from weighted class histograms that follow the weights from round to round."""
 
-    def __init__(
-        self, source: Coder | Binning, table: Table, rows: Rows, criterion: str, tie_class: int, threads: Threads
-    ) -> None:
-        self.rows, self.threads = rows, threads
-        self.layout = Layout(source, table, rows.order, threads)
-        self.coder = coder = self.layout.coder
+    def __init__(self, layout: Layout, criterion: str, tie_class: int, threads: Threads) -> None:
+        self.layout, self.rows, self.threads = layout, layout.rows, threads
+        self.coder = coder = layout.coder
         self.offsets, self.categorical = coder.offsets, coder.categorical
         self.criterion, self.tie_class = CRITERIA[criterion], tie_class
-        common = rows.n_classes == 2 and self.criterion == kernels.GINI
+        common = self.rows.n_classes == 2 and self.criterion == kernels.GINI
         self.best_splits = kernels.best_splits_two if common else kernels.best_splits
         n_features = len(coder.features)
-        self.histogram = np.zeros((rows.n_classes, int(self.offsets[-1])))
+        self.histogram = layout.histogram.copy()
         self.gains, self.cuts = np.zeros(n_features), np.zeros(n_features, dtype=np.int64)
-        self.leaves, self.classes = np.empty((4, rows.n_classes)), np.empty(4, dtype=np.int64)
+        self.leaves, self.classes = np.empty((4, self.rows.n_classes)), np.empty(4, dtype=np.int64)
         self.lookup = np.empty(int(np.diff(self.offsets).max()), dtype=dtypes.CLASS)
 
     def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, Cells, Array]:

@@ -112,8 +112,9 @@ class Boosting:
         Whether already the first learner was no better than chance; it is kept with vote 1.
     """
 
-    def __init__(self, plan: Plan, rows: Rows, learner: Learner, sampler: Sampler | None = None) -> None:
-        self.plan, self.rows, self.learner, self.sampler = plan, rows, learner, sampler
+    def __init__(self, plan: Plan, learner: Learner, sampler: Sampler | None = None) -> None:
+        self.plan, self.learner, self.sampler = plan, learner, sampler
+        self.rows = rows = learner.rows
         self.weights = Weights(rows, plan.rule.initial(plan.costs))
         self.audience = Audience(rows, plan)
         self.rounds: list[Round] = []

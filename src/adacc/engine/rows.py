@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from adacc.engine import dtypes, kernels
 from adacc.rules.base import Array
 
-
 Listing = tuple[NDArray[np.uint32], Array, NDArray[np.int64], NDArray[np.int64]]
 """Rows, an amount for each, and where those of each class begin and end."""
 
@@ -44,6 +43,17 @@ class Rows:
         class_weight: Array = np.bincount(y, sample_weight, n_classes)  # type: ignore[assignment]
         return cls(order, starts, weight, class_weight)
 
+    def merge(self, kept: NDArray[np.intp], into: NDArray[np.intp]) -> Rows:
+        """The rows `kept`, each with the weight of all that go into it; `into` counts these, and keeps to the class."""
+        weight: Array = np.bincount(into, self.weight)  # type: ignore[assignment]
+        starts = np.searchsorted(kept, self.starts)
+        return Rows(self.order[kept], starts, weight, self.class_weight)
+
+    @property
+    def listing(self) -> Listing:
+        """All rows with their weights."""
+        return np.arange(len(self.order), dtype=dtypes.ROW), self.weight, self.starts[:-1], self.starts[1:]
+
     @property
     def n_classes(self) -> int:
         return len(self.class_weight)
@@ -59,8 +69,9 @@ class Weights:
     A row's weight is ``raw * scale[class]``. A round multiplies the scale of a class by the factor of what most of its
     rows are predicted as, so that only the others need be touched; these are listed, with what each gained or lost, for
     the learner's histograms. A stump tells a small part of the rows from the rest more often than not, so that the list
-    is short. Where sums that are kept up to date this way would lose accuracy, the class is marked stale: all its rows
-    are listed, and its sums begin anew.
+    is short. At first none is listed: the raw weights are the rows' own, whatever the initial ones. Where sums that are
+    kept up to date this way would lose accuracy, the class is marked stale: all its rows are listed, and its sums begin
+    anew.
 
     Attributes
     ----------
@@ -77,14 +88,14 @@ class Weights:
     def __init__(self, rows: Rows, initial: Array) -> None:
         n_rows, n_classes = len(rows.order), rows.n_classes
         self.rows = rows
-        self.raw = rows.weight * np.repeat(initial, np.diff(rows.starts))
-        self.scale, self.class_weight = np.ones(n_classes), np.empty(n_classes)
-        self.stale = np.empty(n_classes, dtype=bool)
+        self.raw = rows.weight.copy()
+        self.scale = initial / (initial * rows.class_weight).sum()
+        self.class_weight = self.scale * rows.class_weight
+        self.stale, self.any_stale = np.zeros(n_classes, dtype=bool), False
         self._shrunk = np.ones(n_classes)
         self._listed, self._by = np.empty(n_rows, dtype=dtypes.ROW), np.empty(n_rows)
-        self._ends = np.empty(n_classes, dtype=np.int64)
+        self._ends = rows.starts[:-1].copy()
         self.listing: Listing = self._listed, self._by, rows.starts[:-1], self._ends
-        self.begin_anew()
 
     def begin_anew(self) -> None:
         """Make the weights sum to 1, and list every row with all it has, for a learner that knows none of them yet."""

@@ -97,14 +97,14 @@ class BaseBoosting(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 is_last = stops or boosting.rounds[-1].last or len(boosting.rounds) == settings.n_rounds
                 return tell.end_round(lambda: _fitted(boosting.ensemble(), problem), is_last)
 
-            ensemble, failed = train(settings, problem, held_out, start, after_round)
-            if failed:
+            trained = train(settings, problem, held_out, start, after_round)
+            if trained.failed:
                 warnings.warn(
                     "already the first weak learner is no better than chance; it is kept alone, with vote 1",
                     ConvergenceWarning,
                     stacklevel=CALLER_OF_FIT,
                 )
-            self.__dict__.update(_fitted(ensemble, problem, settings))
+            self.__dict__.update(_fitted(trained.ensemble, problem, settings))
             tell.end()
         return self
 

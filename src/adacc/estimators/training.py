@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 from adacc.costs import class_costs
 from adacc.engine.binning import Binning, Coder
 from adacc.engine.ensemble import Ensemble
+from adacc.engine.layout import Layout
 from adacc.engine.learners import ClassifierLearner, Learner, StumpLearner
 from adacc.engine.loop import Audience, Boosting, Plan
 from adacc.engine.rows import Rows
@@ -56,17 +57,73 @@ class Problem:
         return self.subset(np.flatnonzero(~watched)), self.subset(np.flatnonzero(watched))
 
 
-class Watch:
-    """Balanced accuracy on held-out rows, round by round; says stop when it has not risen for a while."""
+class Bench:
+    """Rows made ready for boosting, by one model or by several after another: the codes are made once.
 
-    def __init__(self, held_out: Problem, plan: Plan, learner: Learner, patience: int, start: Ensemble | None) -> None:
+    Attributes
+    ----------
+    settings : Settings
+        How a model is trained, unless it is told otherwise.
+    problem : Problem
+        The training rows.
+    held_out : Problem or None
+        Rows to watch.
+    start : Ensemble or None
+        What to go on from.
+    """
+
+    def __init__(
+        self, settings: Settings, problem: Problem, held_out: Problem | None, start: Ensemble | None, threads: Threads
+    ) -> None:
+        self.settings, self.problem, self.held_out, self.start = settings, problem, held_out, start
+        self.threads = threads
+        self._prepared: Any = None
+
+    @cached_property
+    def _layout(self) -> Layout:
+        if self.start is None:
+            source: Binning | Coder = Binning(self.problem.rows.weight, self.settings.max_bins)
+        else:
+            source = self.start.models.coder  # type: ignore[attr-defined]
+        # A sampler draws rows one by one.
+        collapse = self.settings.method.sampler is None
+        return Layout(source, self.problem.table, self.problem.rows, self.threads, collapse)
+
+    def learner(self) -> Learner:
+        settings, problem = self.settings, self.problem
+        if settings.estimator is not None:
+            return ClassifierLearner(settings.estimator, problem.table, problem.rows, settings.seed)
+        return StumpLearner(self._layout, settings.criterion, problem.tie_class, self.threads)
+
+    def prepared(self, learner: Learner) -> Any:
+        """The held-out rows as the learner wants them."""
+        if self._prepared is None:
+            assert self.held_out is not None
+            self._prepared = learner.prepare(self.held_out.table, self.held_out.rows.order)
+        return self._prepared
+
+
+class Watch:
+    """Recall of each class on held-out rows, round by round; says stop when balanced accuracy has not risen for long.
+
+    Attributes
+    ----------
+    recall : list of ndarray
+        After each round.
+    """
+
+    def __init__(self, bench: Bench, plan: Plan, learner: Learner, patience: int | None) -> None:
+        held_out = bench.held_out
+        assert held_out is not None
         self.learner, self.patience = learner, patience
         self.audience = Audience(held_out.rows, plan)
-        self.prepared = learner.prepare(held_out.table, held_out.rows.order)
+        self.prepared = bench.prepared(learner)
         self.present = held_out.rows.class_weight > 0
+        self.recall: list[Array] = []
         self.accuracy: list[float] = []
-        if start is not None:
-            for cells, votes in zip(start.models.cells(held_out.table, held_out.rows.order), start.votes, strict=True):
+        if bench.start is not None:
+            past = bench.start.models.cells(held_out.table, held_out.rows.order)
+            for cells, votes in zip(past, bench.start.votes, strict=True):
                 self._hear(cells, votes)
 
     @property
@@ -75,14 +132,23 @@ class Watch:
 
     def __call__(self, boosting: Boosting, model: Any) -> bool:
         self._hear(self.learner.see(model, self.prepared), boosting.rounds[-1].alpha)
-        return len(self.accuracy) - 1 - self.best_round >= self.patience
+        return self.patience is not None and len(self.accuracy) - 1 - self.best_round >= self.patience
 
     def _hear(self, cells: Any, alpha: Any) -> None:
-        self.accuracy.append(float(self.audience.hear(cells, alpha)[self.present].mean()))
+        self.recall.append(self.audience.hear(cells, alpha))
+        self.accuracy.append(float(self.recall[-1][self.present].mean()))
 
 
 AfterRound = Callable[[Boosting, bool], bool]
 """Told of each round, and whether early stopping ends boosting with it; says whether to stop."""
+
+
+class Trained(NamedTuple):
+    """An ensemble, whether already its first learner was no better than chance, and what was seen on held-out rows."""
+
+    ensemble: Ensemble
+    failed: bool
+    watch: Watch | None
 
 
 def train(
@@ -91,32 +157,35 @@ def train(
     held_out: Problem | None = None,
     start: Ensemble | None = None,
     after_round: AfterRound = lambda *_: False,
-) -> tuple[Ensemble, bool]:
-    """Boost; the ensemble, and whether already its first learner was no better than chance.
+) -> Trained:
+    """Boost.
 
-    With `held_out` rows the ensemble ends at the round that did best on them; with `start` it goes on from there.
+    With `held_out` rows and patience the ensemble ends at the round that did best on them; with `start` it goes on from
+    there.
     """
-    plan = make_plan(settings, problem)
-    watch: Watch | None = None
     with Threads(settings.n_threads) as threads:
-        learner = _learner(settings, problem, start, threads)
-        n_before = 0 if start is None else len(start)
-        boosting = Boosting(plan, problem.rows, learner, _sampler(settings, problem, learner, n_before))
-        if start is not None:
-            boosting.resume(start, problem.table)
-        if held_out is not None and settings.patience is not None:
-            watch = Watch(held_out, plan, learner, settings.patience, start)
+        return train_on(Bench(settings, problem, held_out, start, threads), settings, after_round)
 
-        def ask_all(boosting: Boosting, model: Any) -> bool:
-            stops = watch is not None and watch(boosting, model)
-            return bool(after_round(boosting, stops)) or stops
 
-        boosting.run(settings.n_rounds, ask_all)
+def train_on(bench: Bench, settings: Settings, after_round: AfterRound = lambda *_: False) -> Trained:
+    """As `train`, on rows that are ready; `settings` may differ from the bench's in what the rows do not depend on."""
+    problem, start = bench.problem, bench.start
+    plan, learner = make_plan(settings, problem), bench.learner()
+    boosting = Boosting(plan, learner, _sampler(settings, problem, learner, 0 if start is None else len(start)))
+    if start is not None:
+        boosting.resume(start, problem.table)
+    watch = None if bench.held_out is None else Watch(bench, plan, learner, settings.patience)
+
+    def ask_all(boosting: Boosting, model: Any) -> bool:
+        stops = watch is not None and watch(boosting, model)
+        return bool(after_round(boosting, stops)) or stops
+
+    boosting.run(settings.n_rounds, ask_all)
     ensemble = boosting.ensemble()
-    if watch is not None:
+    if watch is not None and settings.patience is not None:
         ensemble.history["validation_balanced_accuracy"] = np.array(watch.accuracy)
         ensemble = ensemble.first(watch.best_round + 1)
-    return ensemble, boosting.failed_at_once
+    return Trained(ensemble, boosting.failed_at_once, watch)
 
 
 def make_plan(settings: Settings, problem: Problem) -> Plan:
@@ -128,16 +197,6 @@ def make_plan(settings: Settings, problem: Problem) -> Plan:
     # A calibrated method applies its costs to the probabilities, not to the votes.
     decision = rule.decision(costs if settings.calibration is None else np.ones_like(costs))
     return Plan(rule, costs, decision, settings.learning_rate, problem.tie_class)
-
-
-def _learner(settings: Settings, problem: Problem, start: Ensemble | None, threads: Threads) -> Learner:
-    if settings.estimator is not None:
-        return ClassifierLearner(settings.estimator, problem.table, problem.rows, settings.seed)
-    if start is None:
-        source: Binning | Coder = Binning(problem.rows.weight, settings.max_bins)
-    else:
-        source = start.models.coder  # type: ignore[attr-defined]
-    return StumpLearner(source, problem.table, problem.rows, settings.criterion, problem.tie_class, threads)
 
 
 def _sampler(settings: Settings, problem: Problem, learner: Learner, n_before: int) -> Sampler | None:
@@ -164,6 +223,6 @@ def held_out_scores(settings: Settings, problem: Problem, n_folds: int) -> Array
     scores = np.empty(shape)
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=settings.seed)
     for training, rest in folds.split(np.zeros(len(problem.y)), problem.y):
-        ensemble, _ = train(settings, problem.subset(training))
-        scores[rest] = ensemble.scores(problem.table.take(rest))
+        trained = train(settings, problem.subset(training))
+        scores[rest] = trained.ensemble.scores(problem.table.take(rest))
     return scores
