@@ -33,7 +33,7 @@ def run_engine(X, y, method, *, sample_weight=None, tie_class=0, **params):
     used = np.flatnonzero(weight)
     y = np.asarray(y)
     classes = np.unique(y[used])
-    problem = Problem(read(X).take(used), np.searchsorted(classes, y[used]), weight[used], classes, tie_class)
+    problem = Problem(read(X).take(used), np.searchsorted(classes, y[used]), weight[used], classes, tie_class, used)
     settings = read_settings(adacc.BoostingClassifier(method, **params).get_params(deep=False))
     weights_after, scores, merged = [], [], []
 

@@ -19,6 +19,7 @@ from adacc.estimators.classifiers import (
     RUSBoostClassifier,
     SMOTEBoostClassifier,
 )
+from adacc.estimators.search import CostSearchCV
 from adacc.rules import Rule, methods
 
 __version__ = "0.1.0"
@@ -38,6 +39,7 @@ __all__ = [
     "CGAdaClassifier",
     "CSB1Classifier",
     "CSB2Classifier",
+    "CostSearchCV",
     "RUSBoostClassifier",
     "RareBoostClassifier",
     "Rule",

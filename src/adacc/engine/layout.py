@@ -149,10 +149,12 @@ def _collapse(parts: list[Part], rows: Rows) -> Rows:
 
 
 class Layout:
-    """All features' codes, a part per thread.
+    """All features' codes.
 
     Attributes
     ----------
+    parts : list of Part
+        Consecutive features, a part per thread.
     rows : Rows
         The rows. With `collapse` equal rows of a class are one, whose weight is their sum: such rows share their fate
         for ever, so that nothing else changes.
@@ -173,11 +175,17 @@ class Layout:
         self.coder = Coder(tuple(feature for part in parts for feature in part.features))
         for part in parts:
             part.place(int(self.coder.offsets[part.first]))
-        self.by_first = {part.first: part for part in parts}
+        self.parts = parts
         self.dtype = max((part.dense.dtype for part in parts), key=lambda dtype: dtype.itemsize)
         self._part_of = [part for part in parts for _ in range(part.first, part.last)]
         self.histogram = np.zeros((self.rows.n_classes, int(self.coder.offsets[-1])))
-        threads.over(table.n_columns, lambda first, _: self.by_first[first].add(self.rows.listing, self.histogram))
+        everyone = self.rows.listing
+        threads.each(lambda part: part.add(everyone, self.histogram), parts)
+
+    @property
+    def work(self) -> float:
+        """Roughly the nanoseconds of a round: a tenth of the rows' codes are added, all bins are looked at."""
+        return 0.05 * sum(part.dense.size for part in self.parts) + 2.0 * self.histogram.size
 
     def column(self, feature: int) -> NDArray[Any]:
         return self._part_of[feature].column(feature)

@@ -16,7 +16,7 @@ from sklearn.base import clone
 
 from adacc.engine import dtypes, kernels
 from adacc.engine.binning import Categories, Coder
-from adacc.engine.layout import Layout
+from adacc.engine.layout import Layout, Part
 from adacc.engine.rows import Listing, Rows, Weights
 from adacc.engine.samplers import Extra, Sample
 from adacc.engine.steps import Steps, compile_stumps
@@ -28,6 +28,9 @@ Cells = tuple[NDArray[Any], NDArray[np.uint8]]
 
 TIE = 1e-12
 """Splits whose gains (of a total weight of 1) are closer than this are equal, and so are the weights of a leaf."""
+
+WORTH_THREADS = 200_000
+"""Nanoseconds of a round below which handing it to threads takes longer than it saves."""
 
 CRITERIA = {"gini": kernels.GINI, "entropy": kernels.ENTROPY, "error": kernels.ERROR}
 
@@ -195,7 +198,9 @@ class StumpLearner:
     """Depth-1 trees on codes, from weighted class histograms that follow the weights from round to round."""
 
     def __init__(self, layout: Layout, criterion: str, tie_class: int, threads: Threads) -> None:
-        self.layout, self.rows, self.threads = layout, layout.rows, threads
+        self.layout, self.rows = layout, layout.rows
+        self.threads = threads
+        self._threads_of_round = threads if layout.work > WORTH_THREADS else Threads(1)
         self.coder = coder = layout.coder
         self.offsets, self.categorical = coder.offsets, coder.categorical
         self.criterion, self.tie_class = CRITERIA[criterion], tie_class
@@ -221,8 +226,8 @@ class StumpLearner:
     def _split(self, listing: Listing, extra: Extra | None, scale: Array, total: Array) -> tuple[Any, Cells, Array]:
         """Bring the histograms up to date and find the best split in them, a range of features per thread."""
 
-        def work(first: int, last: int) -> None:
-            part = self.layout.by_first[first]
+        def work(part: Part) -> None:
+            first, last = part.first, part.last
             part.add(listing, self.histogram)
             if extra is not None:
                 codes, offsets = extra.prepared[first:last], self.offsets[first:last]
@@ -233,7 +238,7 @@ class StumpLearner:
                 self.criterion, first, last, TIE, self.gains, self.cuts,
             )  # fmt: skip
 
-        self.threads.over(len(self.gains), work)
+        self._threads_of_round.each(work, self.layout.parts)
         W = np.empty((len(scale), len(scale)))
         feature, cut = kernels.choose_split(
             self.gains, self.cuts, self.histogram, scale, self.offsets, self.categorical,

@@ -82,11 +82,11 @@ class BaseBoosting(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self
         """
         with self._columns_restored_on_failure():
-            settings = read_settings({"method": getattr(self, "_method", None), **self.get_params(deep=False)})
+            settings = read_settings(self.settable())
             start = self._ensemble if self.warm_start and hasattr(self, "_ensemble") else None
             if start is not None:
                 settings = replace(settings, seed=self._seed)  # the same rows held out, the same samples
-            problem = self._read_training(X, y, sample_weight, reset=start is None)
+            problem = self.read_training(X, y, sample_weight, reset=start is None)
             if start is not None:
                 self._check_warm_start(start, settings, problem)
             problem, held_out = self._hold_out(settings, problem, X_val, y_val, sample_weight_val)
@@ -95,7 +95,7 @@ class BaseBoosting(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             def after_round(boosting: Boosting, stops: bool) -> bool:
                 self._report(boosting, settings.n_rounds)
                 is_last = stops or boosting.rounds[-1].last or len(boosting.rounds) == settings.n_rounds
-                return tell.end_round(lambda: _fitted(boosting.ensemble(), problem), is_last)
+                return tell.end_round(lambda: fitted_attributes(boosting.ensemble(), problem), is_last)
 
             trained = train(settings, problem, held_out, start, after_round)
             if trained.failed:
@@ -104,7 +104,7 @@ class BaseBoosting(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                     ConvergenceWarning,
                     stacklevel=CALLER_OF_FIT,
                 )
-            self.__dict__.update(_fitted(trained.ensemble, problem, settings))
+            self.__dict__.update(fitted_attributes(trained.ensemble, problem, settings))
             tell.end()
         return self
 
@@ -208,6 +208,10 @@ class BaseBoosting(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         summed = self._ensemble.votes.mean(axis=1) @ by_round
         return summed / (summed.sum() or 1.0)
 
+    def settable(self) -> dict[str, Any]:
+        """The parameters, the method among them."""
+        return {"method": getattr(self, "_method", None), **self.get_params(deep=False)}
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_ensemble")
 
@@ -271,7 +275,8 @@ class BaseBoosting(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         models.check(table)
         return table
 
-    def _read_training(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Problem:
+    def read_training(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Problem:
+        """Check X, y and the weights, and note the columns."""
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         table = self._read(X, reset=reset)
@@ -287,7 +292,7 @@ class BaseBoosting(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         if len(used) < len(labels):
             table, weight = table.take(used), weight[used]
         tie_class = self._negative_class(classes, np.bincount(codes, weight))
-        return Problem(table, codes, weight, classes, tie_class)
+        return Problem(table, codes, weight, classes, tie_class, used)
 
     def _negative_class(self, classes: NDArray[Any], class_weight: NDArray[Any]) -> int:
         """Where ties go: of two classes the one that is not positive, of more the first."""
@@ -335,7 +340,7 @@ class BaseBoosting(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         if len(unknown):
             raise ValueError(f"y_val has the label {unknown.tolist()[0]!r}, which y does not have")
         codes = np.searchsorted(problem.classes, labels)
-        return problem, Problem(table, codes, weight, problem.classes, problem.tie_class)
+        return problem, Problem(table, codes, weight, problem.classes, problem.tie_class, np.arange(len(codes)))
 
     def _decide(self, scores: Array) -> Array:
         if self._calibrator is None:
@@ -353,7 +358,7 @@ class BaseBoosting(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             )
 
 
-def _fitted(ensemble: Ensemble, problem: Problem, settings: Settings | None = None) -> dict[str, Any]:
+def fitted_attributes(ensemble: Ensemble, problem: Problem, settings: Settings | None = None) -> dict[str, Any]:
     """The attributes that make an estimator fitted; with `settings`, calibrated where these say so."""
     history = ensemble.history
     attributes = {

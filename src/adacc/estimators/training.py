@@ -27,20 +27,33 @@ from adacc.rules.base import Array
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows with their classes as numbers, and their weights, none of them zero."""
+    """Rows with their classes as numbers, and their weights, none of them zero.
+
+    Attributes
+    ----------
+    numbers : ndarray of shape (n_rows,)
+        The user's number of each row.
+    """
 
     table: Table
     y: NDArray[np.intp]
     weight: Array
     classes: NDArray[Any]
     tie_class: int
+    numbers: NDArray[np.intp]
 
     @cached_property
     def rows(self) -> Rows:
         return Rows.group(self.y, len(self.classes), self.weight)
 
     def subset(self, rows: NDArray[np.intp]) -> Problem:
-        return replace(self, table=self.table.take(rows), y=self.y[rows], weight=self.weight[rows])
+        return replace(
+            self,
+            table=self.table.take(rows),
+            y=self.y[rows],
+            weight=self.weight[rows],
+            numbers=self.numbers[rows],
+        )
 
     def split(self, fraction: float, seed: int) -> tuple[Problem, Problem]:
         """A part to train on and one to watch, each with rows of every class."""
@@ -58,12 +71,10 @@ class Problem:
 
 
 class Bench:
-    """Rows made ready for boosting, by one model or by several after another: the codes are made once.
+    """Rows made ready for boosting, by one model or by several: the codes are made once.
 
     Attributes
     ----------
-    settings : Settings
-        How a model is trained, unless it is told otherwise.
     problem : Problem
         The training rows.
     held_out : Problem or None
@@ -75,32 +86,22 @@ class Bench:
     def __init__(
         self, settings: Settings, problem: Problem, held_out: Problem | None, start: Ensemble | None, threads: Threads
     ) -> None:
-        self.settings, self.problem, self.held_out, self.start = settings, problem, held_out, start
-        self.threads = threads
-        self._prepared: Any = None
+        self.problem, self.held_out, self.start = problem, held_out, start
+        self._layout: Layout | None = None
+        if settings.estimator is None:
+            source: Binning | Coder = Binning(problem.rows.weight, settings.max_bins)
+            if start is not None:
+                source = start.models.coder  # type: ignore[attr-defined]
+            collapse = settings.method.sampler is None  # a sampler draws rows one by one
+            self._layout = Layout(source, problem.table, problem.rows, threads, collapse)
+        self.prepared: Any = None
+        if held_out is not None:
+            self.prepared = self.learner(settings, threads).prepare(held_out.table, held_out.rows.order)
 
-    @cached_property
-    def _layout(self) -> Layout:
-        if self.start is None:
-            source: Binning | Coder = Binning(self.problem.rows.weight, self.settings.max_bins)
-        else:
-            source = self.start.models.coder  # type: ignore[attr-defined]
-        # A sampler draws rows one by one.
-        collapse = self.settings.method.sampler is None
-        return Layout(source, self.problem.table, self.problem.rows, self.threads, collapse)
-
-    def learner(self) -> Learner:
-        settings, problem = self.settings, self.problem
-        if settings.estimator is not None:
-            return ClassifierLearner(settings.estimator, problem.table, problem.rows, settings.seed)
-        return StumpLearner(self._layout, settings.criterion, problem.tie_class, self.threads)
-
-    def prepared(self, learner: Learner) -> Any:
-        """The held-out rows as the learner wants them."""
-        if self._prepared is None:
-            assert self.held_out is not None
-            self._prepared = learner.prepare(self.held_out.table, self.held_out.rows.order)
-        return self._prepared
+    def learner(self, settings: Settings, threads: Threads) -> Learner:
+        if self._layout is None:
+            return ClassifierLearner(settings.estimator, self.problem.table, self.problem.rows, settings.seed)
+        return StumpLearner(self._layout, settings.criterion, self.problem.tie_class, threads)
 
 
 class Watch:
@@ -117,7 +118,7 @@ class Watch:
         assert held_out is not None
         self.learner, self.patience = learner, patience
         self.audience = Audience(held_out.rows, plan)
-        self.prepared = bench.prepared(learner)
+        self.prepared = bench.prepared
         self.present = held_out.rows.class_weight > 0
         self.recall: list[Array] = []
         self.accuracy: list[float] = []
@@ -144,11 +145,11 @@ AfterRound = Callable[[Boosting, bool], bool]
 
 
 class Trained(NamedTuple):
-    """An ensemble, whether already its first learner was no better than chance, and what was seen on held-out rows."""
+    """An ensemble, whether already its first learner was no better than chance, and its recall on held-out rows."""
 
     ensemble: Ensemble
     failed: bool
-    watch: Watch | None
+    held_out_recall: Array | None
 
 
 def train(
@@ -164,13 +165,13 @@ def train(
     there.
     """
     with Threads(settings.n_threads) as threads:
-        return train_on(Bench(settings, problem, held_out, start, threads), settings, after_round)
+        return train_on(Bench(settings, problem, held_out, start, threads), settings, threads, after_round)
 
 
-def train_on(bench: Bench, settings: Settings, after_round: AfterRound = lambda *_: False) -> Trained:
+def train_on(bench: Bench, settings: Settings, threads: Threads, after_round: AfterRound = lambda *_: False) -> Trained:
     """As `train`, on rows that are ready; `settings` may differ from the bench's in what the rows do not depend on."""
     problem, start = bench.problem, bench.start
-    plan, learner = make_plan(settings, problem), bench.learner()
+    plan, learner = make_plan(settings, problem), bench.learner(settings, threads)
     boosting = Boosting(plan, learner, _sampler(settings, problem, learner, 0 if start is None else len(start)))
     if start is not None:
         boosting.resume(start, problem.table)
@@ -185,7 +186,7 @@ def train_on(bench: Bench, settings: Settings, after_round: AfterRound = lambda 
     if watch is not None and settings.patience is not None:
         ensemble.history["validation_balanced_accuracy"] = np.array(watch.accuracy)
         ensemble = ensemble.first(watch.best_round + 1)
-    return Trained(ensemble, boosting.failed_at_once, watch)
+    return Trained(ensemble, boosting.failed_at_once, None if watch is None else np.array(watch.recall))
 
 
 def make_plan(settings: Settings, problem: Problem) -> Plan:

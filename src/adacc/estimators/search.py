@@ -1,0 +1,407 @@
+"""The cost search: all costs of a grid boosted on one coding of the data, every number of rounds from one fit."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import rankdata
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import check_scoring, f1_score, make_scorer, precision_score, recall_score
+from sklearn.model_selection import check_cv
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from adacc.costs import class_costs
+from adacc.engine.threads import Threads
+from adacc.estimators.base import COLUMNS, BaseBoosting, fitted_attributes
+from adacc.estimators.settings import Settings, read_settings, whole
+from adacc.estimators.training import Bench, Problem, Trained, train_on
+from adacc.rules import METHODS
+from adacc.rules.base import Array
+
+
+class Best(NamedTuple):
+    """What a search found best."""
+
+    costs: dict[Any, float]
+    n_estimators: int
+    score: float
+    estimator: Any
+
+
+class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """The best costs for a method that takes costs, found in the time of a few fits.
+
+    The data are coded once and all costs are boosted on the same codes; every smaller number of rounds is a prefix of
+    the largest, so that `rounds` add next to nothing.
+
+    Parameters
+    ----------
+    estimator : classifier of adacc
+        One whose method takes costs, such as ``CGAdaClassifier()``; its own `costs` are not used. Its `n_jobs` is the
+        number of costs that are boosted at the same time.
+    costs : list, default=None
+        The costs to try, each as the estimator takes them: a dict {label: cost}, one number per class, or "balanced".
+        None is the grid of the AdaCC paper for two classes: 1 for the positive class and 0.1, 0.2, ..., 1 for the
+        other; for more classes ten steps from equal costs to balanced ones.
+    scoring : str or callable, default="f1"
+        What to maximise: a name that scikit-learn knows or a ``scorer(estimator, X, y)``. "f1", "precision" and
+        "recall" are those of the positive class (the estimator's `pos_label`; by default the rarer class), for more
+        than two classes the macro average.
+    cv : int, splitter, iterable or None, default=None
+        None scores on the training data, as the paper does. Otherwise scikit-learn's cross-validation; the best costs
+        are then fitted to all rows.
+    rounds : list of int, default=None
+        Numbers of rounds to try. None: the estimator's `n_estimators`.
+
+    Attributes
+    ----------
+    best_costs_ : dict
+        The best costs, by label.
+    best_n_estimators_ : int
+        The best number of rounds.
+    best_score_ : float
+        Their score.
+    best_index_ : int
+        Their place in ``cv_results_``.
+    best_estimator_ : classifier
+        The estimator fitted to all rows with the best costs and number of rounds.
+    best_by_rounds_ : dict
+        For each of `rounds` the best costs: ``costs``, ``n_estimators``, ``score`` and the fitted ``estimator``.
+    cv_results_ : dict of lists and ndarrays
+        An entry for each pair of costs and rounds, named as in scikit-learn's searches: ``params``, ``param_costs``,
+        ``param_n_estimators``, ``split0_test_score`` ..., ``mean_test_score``, ``std_test_score``,
+        ``rank_test_score``. The scores are called ``train`` instead of ``test`` where they are of the training data.
+    scorer_ : callable
+        What was maximised.
+    n_splits_ : int
+        Folds; 0 without cross-validation.
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    n_features_in_ : int
+        Columns of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where all are strings.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from adacc import CGAdaClassifier, CostSearchCV
+    >>> X, digit = load_digits(return_X_y=True)
+    >>> search = CostSearchCV(CGAdaClassifier(), rounds=[25, 50, 100]).fit(X, digit == 8)
+    >>> search.best_costs_, search.best_n_estimators_
+    ({False: 0.5, True: 1.0}, 100)
+    >>> {T: best.costs[False] for T, best in search.best_by_rounds_.items()}
+    {25: 0.6, 50: 0.5, 100: 0.5}
+    """
+
+    def __init__(
+        self, estimator: Any, costs: Any = None, scoring: Any = "f1", cv: Any = None, rounds: Any = None
+    ) -> None:
+        self.estimator = estimator
+        self.costs = costs
+        self.scoring = scoring
+        self.cv = cv
+        self.rounds = rounds
+
+    def fit(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> CostSearchCV:
+        """Search, and fit the best.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            As in the estimator's `fit`.
+        y : array of shape (n_samples,)
+            Labels of at least two classes.
+        sample_weight : array of shape (n_samples,), default=None
+            A row of weight 2 counts as two rows, in the scores too.
+        groups : array of shape (n_samples,), default=None
+            For a splitter that keeps groups together.
+
+        Returns
+        -------
+        self
+        """
+        settings, rounds = self._check()
+        template = clone(self.estimator)
+        problem = template.read_training(X, y, sample_weight)
+        columns = {name: vars(template)[name] for name in COLUMNS if name in vars(template)}
+        grid = _grid(self.costs, problem)
+        tries = [replace(settings, options={**settings.options, "costs": costs}) for costs, _ in grid]
+
+        def estimator_of(trained: Trained, i: int, n_rounds: int, problem: Problem = problem) -> Any:
+            model = clone(self.estimator).set_params(costs=grid[i][0], n_estimators=n_rounds)
+            ensemble = trained.ensemble.first(min(n_rounds, len(trained.ensemble)))
+            model.__dict__.update({**columns, **fitted_attributes(ensemble, problem, tries[i])})
+            return model
+
+        scorer = _scorer(self.scoring, problem, template)
+        by_counts = _by_counts(self.scoring, problem, settings)
+
+        def scores(everyone: list[Trained], problem: Problem, judged: Problem) -> Array:
+            """Of each cost (row) and number of rounds (column) on the judged rows."""
+            if by_counts is not None:
+                return np.array([_scores_by_counts(by_counts, each, judged, rounds) for each in everyone])
+            labels = judged.classes[judged.y]
+            weight = (
+                {"sample_weight": judged.weight} if sample_weight is not None and scorer is not self.scoring else {}
+            )
+            return np.array(
+                [
+                    [scorer(estimator_of(each, i, T, problem), judged.table.native, labels, **weight) for T in rounds]
+                    for i, each in enumerate(everyone)
+                ]
+            )
+
+        with Threads(settings.n_threads) as threads:
+            if self.cv is None:
+                trained = dict(enumerate(_train_all(tries, problem, None, threads)))
+                by_split = [scores(list(trained.values()), problem, problem)]
+            else:
+                folds = [
+                    (problem.subset(training), problem.subset(judged))
+                    for training, judged in _folds(self.cv, problem, y, groups)
+                ]
+                by_split = [scores(_train_all(tries, *fold, threads), *fold) for fold in folds]
+            mean = np.mean(by_split, axis=0)
+            best = mean.argmax(axis=0).tolist()  # for each number of rounds; the first of equal ones
+            if self.cv is not None:
+                again = sorted(set(best))
+                trained = dict(zip(again, _train_all([tries[i] for i in again], problem, None, threads), strict=True))
+
+        self.best_by_rounds_ = {
+            T: Best(grid[i][1], T, float(mean[i, t]), estimator_of(trained[i], i, T))
+            for t, (T, i) in enumerate(zip(rounds, best, strict=True))
+        }
+        t = int(np.argmax([found.score for found in self.best_by_rounds_.values()]))
+        found = self.best_by_rounds_[rounds[t]]
+        self.best_costs_, self.best_n_estimators_, self.best_score_, self.best_estimator_ = found
+        self.best_index_ = best[t] * len(rounds) + t
+        self.cv_results_ = _results(grid, rounds, by_split, "train" if self.cv is None else "test")
+        self.n_splits_ = 0 if self.cv is None else len(by_split)
+        self.scorer_ = scorer
+        self.classes_ = problem.classes
+        self.__dict__.update(columns)
+        if trained[best[t]].failed:
+            warnings.warn(
+                "with the best costs already the first weak learner is no better than chance; it is kept alone",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._best().predict(X)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probability of each class, in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        return self._best().predict_proba(X)
+
+    def decision_function(self, X: Any) -> Array:
+        """Score of each row; its sign (two classes) or argmax is the prediction.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), or (n_samples, n_classes) for more than two classes
+        """
+        return self._best().decision_function(X)
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """What the search maximised, of the best estimator on these rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
+        y : array of shape (n_samples,)
+            Their labels.
+        sample_weight : array of shape (n_samples,), default=None
+            Their weights.
+
+        Returns
+        -------
+        float
+        """
+        weight = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return float(self.scorer_(self._best(), X, y, **weight))
+
+    def _best(self) -> Any:
+        check_is_fitted(self)
+        return self.best_estimator_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
+
+    def _check(self) -> tuple[Settings, list[int]]:
+        if not isinstance(self.estimator, BaseBoosting):
+            raise TypeError(f"estimator must be a classifier of adacc, got {self.estimator!r}")
+        settings = read_settings(self.estimator.settable())
+        if not settings.rule.uses_costs:
+            able = ", ".join(name for name, method in METHODS.items() if method.rule.uses_costs)
+            raise ValueError(f"{self.estimator!r} takes no costs to search; those that do are {able}")
+        if settings.patience is not None:
+            raise ValueError("n_iter_no_change must be None in a cost search: give `rounds` to try instead")
+        rounds = self.rounds
+        if rounds is None:
+            rounds = [settings.n_rounds]
+        if isinstance(rounds, str) or not isinstance(rounds, Sequence | np.ndarray) or len(rounds) == 0:
+            raise ValueError(f"rounds must be a list of numbers of rounds, got {rounds!r}")
+        rounds = sorted({whole("rounds", n_rounds, least=1) for n_rounds in rounds})
+        return replace(settings, n_rounds=rounds[-1]), rounds
+
+
+def _grid(costs: Any, problem: Problem) -> list[tuple[Any, dict[Any, float]]]:
+    """The costs to try: as the estimator takes them, and as one number per label."""
+    labels = problem.classes.tolist()
+    if costs is None:
+        if len(labels) == 2:
+            positive, negative = labels[1 - problem.tie_class], labels[problem.tie_class]
+            costs = [{label: step / 10 if label == negative else 1.0 for label in labels} for step in range(1, 11)]
+            assert all(each[positive] == 1.0 for each in costs)
+        else:
+            rarity = problem.rows.class_weight.min() / problem.rows.class_weight
+            costs = [dict(zip(labels, (rarity**power).tolist(), strict=True)) for power in np.linspace(0.0, 1.0, 10)]
+    if isinstance(costs, str | dict) or not isinstance(costs, Sequence | np.ndarray) or len(costs) == 0:
+        raise ValueError(f"costs must be a list of costs to try, each a dict, a sequence or 'balanced', got {costs!r}")
+    grid = []
+    for at, each in enumerate(costs):
+        try:
+            relative = class_costs(each, problem.classes, problem.rows.class_weight)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"costs[{at}]: {error}") from None
+        if isinstance(each, str):
+            by_label = dict(zip(labels, relative.tolist(), strict=True))
+        elif hasattr(each, "keys"):
+            by_label = {label: float(each[label]) for label in labels}
+        else:
+            by_label = dict(zip(labels, map(float, each), strict=True))
+        grid.append((each, by_label))
+    return grid
+
+
+def _train_all(tries: list[Settings], problem: Problem, held_out: Problem | None, threads: Threads) -> list[Trained]:
+    """A model for each try, all on the same codes; as many at a time as there are threads."""
+    bench = Bench(tries[0], problem, held_out, None, threads)
+    return threads.each(lambda settings: train_on(bench, settings, Threads(1)), tries)
+
+
+def _folds(cv: Any, problem: Problem, y: ArrayLike, groups: Any) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Training and judged rows of each fold, numbered as in the problem: rows without weight are not in it."""
+    labels = np.asarray(y)
+    check_consistent_length(labels, groups)
+    place = np.full(len(labels), -1)
+    place[problem.numbers] = np.arange(len(problem.numbers))
+    folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]] = []
+    for fold in check_cv(cv, labels, classifier=True).split(np.zeros(len(labels)), labels, groups):
+        training, judged = (place[rows][place[rows] >= 0] for rows in fold)
+        missing = np.setdiff1d(np.arange(len(problem.classes)), problem.y[training])
+        if len(missing):
+            label = problem.classes.tolist()[missing[0]]
+            raise ValueError(f"the training part of fold {len(folds)} has no row of class {label!r}: use fewer folds")
+        folds.append((training, judged))
+    return folds
+
+
+OF_POSITIVE = {"f1": f1_score, "precision": precision_score, "recall": recall_score}
+"""Scores of one class of two."""
+
+
+def _scorer(scoring: Any, problem: Problem, estimator: Any) -> Callable[..., float]:
+    if scoring not in OF_POSITIVE:
+        return check_scoring(estimator, scoring=scoring)
+    if len(problem.classes) > 2:
+        return check_scoring(estimator, scoring=f"{scoring}_macro")
+    positive = problem.classes[1 - problem.tie_class]
+    return make_scorer(OF_POSITIVE[scoring], pos_label=positive, zero_division=0.0)
+
+
+class Counts(NamedTuple):
+    """Weight of the rows of two classes that are decided rightly and wrongly, after each number of rounds."""
+
+    true_positive: Array
+    false_negative: Array
+    false_positive: Array
+    true_negative: Array
+
+
+BY_COUNTS: dict[str, Callable[[Counts], Array]] = {
+    "f1": lambda c: _share(2 * c.true_positive, c.false_positive + c.false_negative),
+    "precision": lambda c: _share(c.true_positive, c.false_positive),
+    "recall": lambda c: _share(c.true_positive, c.false_negative),
+    "accuracy": lambda c: _share(c.true_positive + c.true_negative, c.false_positive + c.false_negative),
+}
+"""Scores that follow from what boosting notes of every round, for two classes: nothing need be predicted for them."""
+
+
+def _share(part: Array, rest: Array) -> Array:
+    """Part of the whole; 0 of nothing."""
+    return np.divide(part, part + rest, out=np.zeros_like(part), where=part + rest > 0.0)
+
+
+def _by_counts(scoring: Any, problem: Problem, settings: Settings) -> Callable[[Counts], Array] | None:
+    """How to score without predicting; None where it takes predictions, as after a calibration."""
+    if len(problem.classes) > 2 or settings.calibration is not None or not isinstance(scoring, str):
+        return None
+    return BY_COUNTS.get(scoring)
+
+
+def _scores_by_counts(score: Callable[[Counts], Array], trained: Trained, judged: Problem, rounds: list[int]) -> Array:
+    recall = trained.ensemble.history["class_recall"] if trained.held_out_recall is None else trained.held_out_recall
+    recall = recall[np.minimum(rounds, len(recall)) - 1]
+    right = recall * judged.rows.class_weight
+    wrong = judged.rows.class_weight - right
+    negative, positive = judged.tie_class, 1 - judged.tie_class
+    return score(Counts(right[:, positive], wrong[:, positive], wrong[:, negative], right[:, negative]))
+
+
+def _results(
+    grid: list[tuple[Any, dict[Any, float]]], rounds: list[int], by_split: list[Array], kind: str
+) -> dict[str, Any]:
+    params = [{"costs": by_label, "n_estimators": T} for _, by_label in grid for T in rounds]
+    splits = np.array([scores.ravel() for scores in by_split])
+    mean = splits.mean(axis=0)
+    return {
+        "params": params,
+        "param_costs": [each["costs"] for each in params],
+        "param_n_estimators": [each["n_estimators"] for each in params],
+        **{f"split{i}_{kind}_score": scores for i, scores in enumerate(splits)},
+        f"mean_{kind}_score": mean,
+        f"std_{kind}_score": splits.std(axis=0),
+        f"rank_{kind}_score": rankdata(-mean, method="min").astype(np.int32),
+    }
