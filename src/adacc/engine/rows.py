@@ -37,8 +37,8 @@ class Rows:
 
     @classmethod
     def group(cls, y: NDArray[np.intp], n_classes: int, sample_weight: Array) -> Rows:
-        order = np.argsort(y, kind="stable").astype(dtypes.ROW)
-        starts = np.searchsorted(y[order], np.arange(n_classes + 1))
+        order = np.argsort(y.astype(dtypes.CLASS), kind="stable").astype(dtypes.ROW)  # of bytes: sorted by counting
+        starts = np.cumsum([0, *np.bincount(y, minlength=n_classes)])
         weight = sample_weight[order]
         class_weight: Array = np.bincount(y, sample_weight, n_classes)  # type: ignore[assignment]
         return cls(order, starts, weight, class_weight)

@@ -284,12 +284,14 @@ class BaseBoosting(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         check_consistent_length(table.native, labels)
         weight = _check_weight(sample_weight, table.n_rows, "sample_weight")
         used = np.flatnonzero(weight)
-        classes, codes = np.unique(labels[used], return_inverse=True)
+        labels = labels[used]
+        classes = np.unique(labels)
         if not 2 <= len(classes) <= dtypes.MAX_CLASSES:
             few = f"only one class, {classes.tolist()[0]!r}" if len(classes) == 1 else f"{len(classes)} classes"
-            where = " among the rows of positive sample_weight" if len(used) < len(labels) else ""
+            where = " among the rows of positive sample_weight" if len(used) < table.n_rows else ""
             raise ValueError(f"y must have from 2 to {dtypes.MAX_CLASSES} classes, got {few}{where}")
-        if len(used) < len(labels):
+        codes = np.searchsorted(classes, labels)
+        if len(used) < table.n_rows:
             table, weight = table.take(used), weight[used]
         tie_class = self._negative_class(classes, np.bincount(codes, weight))
         return Problem(table, codes, weight, classes, tie_class, used)
