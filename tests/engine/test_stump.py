@@ -162,7 +162,8 @@ def test_incremental_histograms_stay_those_of_the_weights():
     cases = [("adacc1", [1, 1], {}), ("adac2", [0.99, 1], {}), ("csb2", [0.97, 1], {}), ("csb1", [0.01, 1], shrinking)]
     for name, costs, options in cases:
         rows, threads = Rows.group(y, 2, ones), Threads(1)
-        learner = StumpLearner(Layout(Binning(ones, 16), table, rows, threads), "gini", 0, threads)
+        layout = Layout(Binning(ones, 16), table, rows, threads)
+        learner = StumpLearner(layout, layout.histogram, "gini", 0, threads)
         rule = settle(name, options)[1]
         boosting = Boosting(Plan(rule, np.array(costs, dtype=float), np.ones(2), 1.0, 0), learner)
         boosting.run(400)

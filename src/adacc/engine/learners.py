@@ -195,9 +195,12 @@ class Stumps:
 
 
 class StumpLearner:
-    """Depth-1 trees on codes, from weighted class histograms that follow the weights from round to round."""
+    """Depth-1 trees on codes, from weighted class histograms that follow the weights from round to round.
 
-    def __init__(self, layout: Layout, criterion: str, tie_class: int, threads: Threads) -> None:
+    `histogram` is the layout's, or a copy of it where several learners share the layout.
+    """
+
+    def __init__(self, layout: Layout, histogram: Array, criterion: str, tie_class: int, threads: Threads) -> None:
         self.layout, self.rows = layout, layout.rows
         self.threads = threads
         self._threads_of_round = threads if layout.work > WORTH_THREADS else Threads(1)
@@ -207,7 +210,7 @@ class StumpLearner:
         common = self.rows.n_classes == 2 and self.criterion == kernels.GINI
         self.best_splits = kernels.best_splits_two if common else kernels.best_splits
         n_features = len(coder.features)
-        self.histogram = layout.histogram.copy()
+        self.histogram = histogram
         self.gains, self.cuts = np.zeros(n_features), np.zeros(n_features, dtype=np.int64)
         self.leaves, self.classes = np.empty((4, self.rows.n_classes)), np.empty(4, dtype=np.int64)
         self.lookup = np.empty(int(np.diff(self.offsets).max()), dtype=dtypes.CLASS)

@@ -317,7 +317,7 @@ def _grid(costs: Any, problem: Problem) -> list[tuple[Any, dict[Any, float]]]:
 
 def _train_all(tries: list[Settings], problem: Problem, held_out: Problem | None, threads: Threads) -> list[Trained]:
     """A model for each try, all on the same codes; as many at a time as there are threads."""
-    bench = Bench(tries[0], problem, held_out, None, threads)
+    bench = Bench(tries[0], problem, held_out, None, threads, several=True)
     return threads.each(lambda settings: train_on(bench, settings, Threads(1)), tries)
 
 

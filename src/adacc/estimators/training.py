@@ -71,7 +71,7 @@ class Problem:
 
 
 class Bench:
-    """Rows made ready for boosting, by one model or by several: the codes are made once.
+    """Rows made ready for boosting, by one model or by `several`: the codes are made once.
 
     Attributes
     ----------
@@ -84,9 +84,15 @@ class Bench:
     """
 
     def __init__(
-        self, settings: Settings, problem: Problem, held_out: Problem | None, start: Ensemble | None, threads: Threads
+        self,
+        settings: Settings,
+        problem: Problem,
+        held_out: Problem | None,
+        start: Ensemble | None,
+        threads: Threads,
+        several: bool = False,
     ) -> None:
-        self.problem, self.held_out, self.start = problem, held_out, start
+        self.problem, self.held_out, self.start, self._several = problem, held_out, start, several
         self._layout: Layout | None = None
         if settings.estimator is None:
             source: Binning | Coder = Binning(problem.rows.weight, settings.max_bins)
@@ -101,7 +107,8 @@ class Bench:
     def learner(self, settings: Settings, threads: Threads) -> Learner:
         if self._layout is None:
             return ClassifierLearner(settings.estimator, self.problem.table, self.problem.rows, settings.seed)
-        return StumpLearner(self._layout, settings.criterion, self.problem.tie_class, threads)
+        histogram = self._layout.histogram.copy() if self._several else self._layout.histogram
+        return StumpLearner(self._layout, histogram, settings.criterion, self.problem.tie_class, threads)
 
 
 class Watch:

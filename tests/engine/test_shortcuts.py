@@ -1,0 +1,148 @@
+"""What is done for speed alone must not show: equal rows made one, threads, bins from a draw, codes by counting."""
+
+import numpy as np
+import pytest
+from support import compare
+
+import adacc
+from adacc.engine import binning, kernels, layout, learners
+from adacc.engine.binning import Binning
+from adacc.engine.layout import Layout
+from adacc.engine.rows import Rows
+from adacc.engine.table import ArrayTable
+from adacc.engine.threads import Threads
+
+
+def repeated(seed=0, n_distinct=25, n_rows=90):
+    """Rows many of which are equal, some of them in different classes; the last two columns are sparse."""
+    rng = np.random.default_rng(seed)
+    distinct = np.column_stack([rng.normal(size=(n_distinct, 2)), rng.random((n_distinct, 2)) < 0.1]).astype(float)
+    distinct[rng.random(n_distinct) < 0.2, 1] = np.nan
+    X = distinct[rng.integers(0, n_distinct, n_rows)]
+    y = (X[:, 0] + rng.normal(size=n_rows) > 0.5).astype(int)
+    return X, y
+
+
+def layout_of(X, y, weight=None, collapse=True):
+    weight = np.ones(len(y)) if weight is None else weight
+    rows = Rows.group(np.asarray(y, dtype=np.intp), y.max() + 1, weight)
+    return Layout(Binning(rows.weight, None), ArrayTable(X), rows, Threads(1), collapse)
+
+
+def test_equal_rows_of_a_class_are_one_with_the_sum_of_their_weights():
+    X, y = repeated()
+    weight = np.random.default_rng(1).random(len(y))
+    coded = layout_of(X, y, weight)
+    keys = list(map(str, np.column_stack([X, y]).tolist()))
+    expected = dict.fromkeys(keys, 0.0)
+    for key, each in zip(keys, weight, strict=True):
+        expected[key] += each
+    merged = {keys[row]: each for row, each in zip(coded.rows.order, coded.rows.weight, strict=True)}
+    assert len(merged) == len(coded.rows.order) < 0.6 * len(y)
+    assert merged == pytest.approx(expected)
+    np.testing.assert_array_equal(np.repeat(np.arange(2), np.diff(coded.rows.starts)), y[coded.rows.order])
+    apart = layout_of(X, y, weight, collapse=False)
+    np.testing.assert_allclose(coded.histogram, apart.histogram)
+    for j in range(4):
+        np.testing.assert_array_equal(coded.column(j), apart.column(j)[np.argsort(apart.rows.order)][coded.rows.order])
+
+
+@pytest.mark.parametrize("method", ["adacc1", "csb2", "rareboost", "adac3", "adamec"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_equal_rows_change_nothing(method, weighted):
+    X, y = repeated()
+    weight = np.random.default_rng(2).integers(0, 4, len(y)) if weighted else None
+    compare(X, y, method, costs=[0.6, 1.0], n_rounds=60, sample_weight=weight)
+
+
+def test_rows_that_share_but_their_hash_stay_apart(monkeypatch):
+    X, y = repeated()
+    X = X[:, :2]
+    monkeypatch.setattr(kernels, "hash_rows", lambda codes, keys, hashes: None)
+    assert len(layout_of(X, y).rows.order) == len(y)
+    compare(X, y, "adacc1")
+
+
+def test_few_equal_rows_are_not_worth_it():
+    X, y = np.arange(100.0)[:, None], np.tile([0, 1], 50)
+    X[2] = X[0]
+    assert len(layout_of(X, y).rows.order) == 100
+
+
+def test_samplers_see_every_row():
+    X, y = repeated()
+    seen = adacc.RUSBoostClassifier(n_estimators=5, random_state=0).fit(X, y)
+    again = adacc.RUSBoostClassifier(n_estimators=5, random_state=0).fit(X + 0.0, y)
+    np.testing.assert_array_equal(seen.estimator_weights_, again.estimator_weights_)
+
+
+@pytest.mark.parametrize("method", ["adacc1", "rusboost"])
+def test_threads_change_no_bit(monkeypatch, method):
+    monkeypatch.setattr(learners, "WORTH_THREADS", 0)
+    rng = np.random.default_rng(3)
+    X = np.column_stack([rng.normal(size=(300, 5)), rng.random((300, 4)) < 0.1])
+    y = (X[:, 0] + rng.normal(size=300) > 1).astype(int)
+    models = [adacc.BoostingClassifier(method, n_estimators=40, n_jobs=n, random_state=0).fit(X, y) for n in (1, 2, 3)]
+    for model in models[1:]:
+        np.testing.assert_array_equal(model.estimator_weights_, models[0].estimator_weights_)
+        np.testing.assert_array_equal(model.decision_function(X), models[0].decision_function(X))
+
+
+def thresholds_of(values, weight=None, max_bins=8):
+    return Binning(np.ones(len(values)) if weight is None else weight, max_bins).thresholds(values)
+
+
+def test_bins_from_a_draw_are_nearly_even(monkeypatch):
+    monkeypatch.setattr(binning, "SAMPLE", 2000)
+    values = np.random.default_rng(4).normal(size=30_000)
+    shares = np.bincount(np.searchsorted(thresholds_of(values), values)) / len(values)
+    assert len(shares) == 8
+    assert abs(shares - 1 / 8).max() < 0.02
+    assert not np.array_equal(thresholds_of(values), thresholds_of(values[:2000]))
+
+
+def test_a_draw_goes_by_weight(monkeypatch):
+    monkeypatch.setattr(binning, "SAMPLE", 2000)
+    values = np.random.default_rng(5).random(30_000)
+    weight = np.where(values < 0.1, 90.0, 1.0)
+    shares = np.bincount(np.searchsorted(thresholds_of(values, weight), values), weight) / weight.sum()
+    assert abs(shares - 1 / 8).max() < 0.02
+
+
+def test_few_values_are_told_apart_even_if_the_draw_misses_some(monkeypatch):
+    monkeypatch.setattr(binning, "SAMPLE", 100)
+    values = np.zeros(30_000)
+    values[[5, 77]] = 1.0, 2.0
+    assert thresholds_of(values).tolist() == [0.5, 1.5]
+
+
+@pytest.mark.parametrize("n_thresholds", [0, 1, 2, 15, 16, 17, 31, 100, 254, 255, 256, 257, 1000, 5000])
+def test_codes_count_the_thresholds_below(n_thresholds):
+    rng = np.random.default_rng(n_thresholds)
+    thresholds = np.sort(rng.normal(size=n_thresholds))
+    values = np.concatenate([rng.normal(size=1200), thresholds[:300], [np.nan, -1e300, 1e300]])
+    codes = np.empty(len(values), dtype=np.uint16)
+    kernels.code_values(values, thresholds, codes)
+    expected = np.searchsorted(thresholds, values)
+    expected[np.isnan(values)] = n_thresholds + 1
+    np.testing.assert_array_equal(codes, expected)
+
+
+def test_how_an_array_lies_in_memory_does_not_matter():
+    rng = np.random.default_rng(6)
+    X = rng.integers(-50, 50, size=(400, 21)).astype(float)
+    y = (X[:, 20] + 30 * rng.normal(size=400) > 20).astype(int)
+    wide = np.repeat(X, 2, axis=1)
+    expected = adacc.AdaCC1Classifier(n_estimators=20).fit(X, y)
+    for same in (np.asfortranarray(X), wide[:, ::2], X[::-1][::-1], X.astype(np.float32), X.astype(np.int8)):
+        model = adacc.AdaCC1Classifier(n_estimators=20).fit(same, y)
+        assert model.estimators_ == expected.estimators_
+        np.testing.assert_array_equal(model.decision_function(same), expected.decision_function(X))
+
+
+def test_a_glance_is_enough_only_where_it_is_clear():
+    """A column is sparse if its commonest code covers 80 % of all rows, whatever the glance meets."""
+    for share, is_sparse in ((0.78, False), (0.82, True)):
+        codes = np.zeros(10_000, dtype=np.uint8)
+        codes[: round((1 - share) * 10_000)] = 7
+        assert (layout._commonest(np.random.default_rng(0).permutation(codes)) == 0) == is_sparse
