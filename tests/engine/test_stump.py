@@ -1,5 +1,7 @@
 """The exact stump against scikit-learn's own, and what the engine promises about threads, rows and codes."""
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,9 +12,13 @@ from support import run_engine
 import adacc
 from adacc.engine.binning import Binning
 from adacc.engine.layout import Layout
+from adacc.engine.learners import StumpLearner
+from adacc.engine.loop import Boosting, Plan
 from adacc.engine.rows import Rows
 from adacc.engine.table import ArrayTable
 from adacc.engine.threads import Threads
+from adacc.rules.base import Rule
+from adacc.rules.registry import settle
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
@@ -148,40 +154,62 @@ def test_bins_hold_even_shares_and_a_heavy_value_does_not_swallow_them():
     assert counts[1:].max() < 2.5 * counts[1:].min()
 
 
+def boosting_of(X, y, rule, costs):
+    table, ones, threads = ArrayTable(X), np.ones(len(y)), Threads(1)
+    layout = Layout(Binning(ones, 16), table, Rows.group(y, 2, ones), threads)
+    learner = StumpLearner(layout, layout.histogram, "gini", 0, threads)
+    return Boosting(Plan(rule, np.array(costs, dtype=float), np.ones(2), 1.0, 0), learner)
+
+
+def assert_histograms_are_those_of_the_weights(boosting, rtol):
+    learner, rows, weights = boosting.learner, boosting.rows, boosting.weights.values
+    learner.fit(boosting.weights, None, 0)
+    kept = learner.histogram * boosting.weights.scale[:, None]
+    for k in range(2):
+        block = slice(*rows.starts[k : k + 2])
+        for f in range(len(learner.gains)):
+            begin, end = learner.offsets[f : f + 2]
+            fresh = np.bincount(learner.layout.column(f)[block], weights[block], end - begin)
+            np.testing.assert_allclose(kept[k, begin:end], fresh, rtol=rtol, atol=1e-30)
+
+
 def test_incremental_histograms_stay_those_of_the_weights():
     """After hundreds of rounds of additions, the histograms equal ones made from scratch."""
-    from adacc.engine.learners import StumpLearner
-    from adacc.engine.loop import Boosting, Plan
-    from adacc.rules.registry import settle
-
     rng = np.random.default_rng(2)
     X = rng.normal(size=(150, 3))
     y = (X[:, 0] + rng.normal(size=150) > 1).astype(np.intp)
-    table, ones = ArrayTable(X), np.ones(150)
     shrinking = {"costs_on": "errors"}  # wrong rows of the cheap class lose weight: additions would lose all accuracy
     cases = [("adacc1", [1, 1], {}), ("adac2", [0.99, 1], {}), ("csb2", [0.97, 1], {}), ("csb1", [0.01, 1], shrinking)]
     for name, costs, options in cases:
-        rows, threads = Rows.group(y, 2, ones), Threads(1)
-        layout = Layout(Binning(ones, 16), table, rows, threads)
-        learner = StumpLearner(layout, layout.histogram, "gini", 0, threads)
-        rule = settle(name, options)[1]
-        boosting = Boosting(Plan(rule, np.array(costs, dtype=float), np.ones(2), 1.0, 0), learner)
+        boosting = boosting_of(X, y, settle(name, options)[1], costs)
         boosting.run(400)
-        learner.fit(boosting.weights, None, 0)
-        kept = learner.histogram * boosting.weights.scale[:, None]
-        weights = boosting.weights.values
-        for k in range(2):
-            block = slice(*rows.starts[k : k + 2])
-            for f in range(3):
-                begin, end = learner.offsets[f : f + 2]
-                fresh = np.bincount(learner.layout.column(f)[block], weights[block], end - begin)
-                np.testing.assert_allclose(kept[k, begin:end], fresh, rtol=1e-11, atol=1e-30)
+        assert_histograms_are_those_of_the_weights(boosting, rtol=1e-11)
+
+
+@dataclass(frozen=True)
+class Fading(Rule):
+    """The rightly predicted rows of the first class lose most of their weight every round, and nothing else changes."""
+
+    def vote(self, W, costs):
+        return 0.1
+
+    def factors(self, alpha, costs):
+        return np.array([[0.3, 1.0], [1.0, 1.0]])
+
+
+def test_what_is_left_after_many_losses_is_summed_anew():
+    """The few right rows are listed, and lose: kept up to date by subtraction alone, their sum would be lost too."""
+    X = np.repeat([0.0, 1.0, 1.0], [10, 90, 100])[:, None]
+    y = np.repeat([0, 0, 1], [10, 90, 100]).astype(np.intp)
+    boosting = boosting_of(X, y, Fading(), [1, 1])
+    boosting.run(18)
+    assert len(boosting.rounds) == 18
+    assert boosting.weights.values[0] < 1e-9 * boosting.weights.values[-1]
+    assert_histograms_are_those_of_the_weights(boosting, rtol=1e-12)
 
 
 def test_votes_that_cancel_are_a_tie():
     """0.1 + 0.2 - 0.3 is not 0 in floats; what is left of it must not decide."""
-    from dataclasses import replace
-
     X, y = np.arange(12.0)[:, None], np.array([0, 0, 1, 0, 1, 0, 1, 1, 0, 1, 0, 0])
     ensemble = run_engine(X, y, "adaboost", n_estimators=3).ensemble
     records = ensemble.models.records.copy()
