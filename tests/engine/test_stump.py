@@ -186,6 +186,25 @@ def test_incremental_histograms_stay_those_of_the_weights():
         assert_histograms_are_those_of_the_weights(boosting, rtol=1e-11)
 
 
+def test_only_rows_predicted_otherwise_than_most_of_their_class_are_touched():
+    X = np.random.default_rng(7).normal(size=(200, 4))
+    y = (X[:, 0] + X[:, 1] > 1).astype(np.intp)
+    boosting = boosting_of(X, y, settle("adaboost", {})[1], [1, 1])
+
+    def look(boosting, model):
+        starts, weights, predicted = boosting.rows.starts, boosting.weights, boosting.audience.predicted
+        for k in range(2):
+            listed = weights.listing[0][starts[k] : weights.listing[3][k]]
+            block = predicted[starts[k] : starts[k + 1]]
+            common = np.bincount(block, minlength=2).argmax()
+            if not weights.stale[k]:
+                np.testing.assert_array_equal(listed, starts[k] + np.flatnonzero(block != common))
+        return False
+
+    boosting.run(60, look)
+    assert len(boosting.rounds) == 60
+
+
 @dataclass(frozen=True)
 class Fading(Rule):
     """The rightly predicted rows of the first class lose most of their weight every round, and nothing else changes."""
