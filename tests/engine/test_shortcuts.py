@@ -16,7 +16,8 @@ from adacc.engine.threads import Threads
 def repeated(seed=0, n_distinct=25, n_rows=90):
     """Rows many of which are equal, some of them in different classes; the last two columns are sparse."""
     rng = np.random.default_rng(seed)
-    distinct = np.column_stack([rng.normal(size=(n_distinct, 2)), rng.random((n_distinct, 2)) < 0.1]).astype(float)
+    few = rng.integers(1, 5, size=(n_distinct, 2)) * (rng.random((n_distinct, 2)) < 0.15)
+    distinct = np.column_stack([rng.normal(size=(n_distinct, 2)), few])
     distinct[rng.random(n_distinct) < 0.2, 1] = np.nan
     X = distinct[rng.integers(0, n_distinct, n_rows)]
     y = (X[:, 0] + rng.normal(size=n_rows) > 0.5).astype(int)
