@@ -230,7 +230,7 @@ def test_what_is_left_after_many_losses_is_summed_anew():
     boosting = boosting_of(X, y, Fading(), [1, 1])
     anew = []
     boosting.run(18, lambda boosting, _: anew.append(bool(boosting.weights.stale[0])))
-    assert anew == [False, False, False, True] * 4 + [False, False]  # 0.3**4 is below 0.01
+    assert anew == [False, False, False, False, False, True] * 3  # 0.3**6 is below 0.001
     assert boosting.weights.values[0] < 1e-9 * boosting.weights.values[-1]
     assert_histograms_are_those_of_the_weights(boosting, rtol=1e-12)
 

@@ -211,6 +211,7 @@ class StumpLearner:
         self.best_splits = kernels.best_splits_two if common else kernels.best_splits
         n_features = len(coder.features)
         self.histogram = histogram
+        self._n_codes = np.diff(self.offsets).tolist()
         self.gains, self.cuts = np.zeros(n_features), np.zeros(n_features, dtype=np.int64)
         self.leaves, self.classes = np.empty((4, self.rows.n_classes)), np.empty(4, dtype=np.int64)
         self.lookup = np.empty(int(np.diff(self.offsets).max()), dtype=dtypes.CLASS)
@@ -247,13 +248,16 @@ class StumpLearner:
             self.gains, self.cuts, self.histogram, scale, self.offsets, self.categorical,
             self.tie_class, TIE, self.leaves, self.classes, self.lookup, W,
         )  # fmt: skip
-        return (feature, cut, *self.classes[:3].tolist()), (self.layout.column(max(feature, 0)), self.lookup), W
+        return (feature, cut, *self.classes[:3].tolist()), self._cells(feature, self.layout.column(max(feature, 0))), W
+
+    def _cells(self, feature: int, column: NDArray[Any]) -> Cells:
+        return column, self.lookup[: self._n_codes[max(feature, 0)]]
 
     def prepare(self, table: Table, order: NDArray[np.uint32]) -> NDArray[np.unsignedinteger]:
         return self.coder.codes(table, order, self.threads).astype(self.layout.dtype, copy=False)
 
     def see(self, model: Any, prepared: Any) -> Cells:
-        return prepared[max(model[0], 0)], self.lookup
+        return self._cells(model[0], prepared[max(model[0], 0)])
 
     def models(self, fitted: list[Any]) -> Stumps:
         return Stumps(np.array(fitted, dtype=dtypes.STUMP), self.coder)

@@ -62,7 +62,10 @@ class Audience:
         self.predicted = np.empty(n_rows, dtype=dtypes.CLASS)
         self.counts = np.empty((n_classes, n_classes), dtype=np.int64)
         self._right = np.zeros(n_classes)
-        self._whole = np.where(rows.class_weight > 0.0, rows.class_weight, 1.0)  # held-out rows may lack a class
+        even = bool((rows.weight == rows.weight[0]).all())
+        self._weight = rows.weight[:0] if even else rows.weight  # rows that count the same need only be counted
+        whole = np.diff(rows.starts) if even else rows.class_weight
+        self._whole = np.where(whole > 0.0, whole, 1.0)  # held-out rows may lack a class
         if n_classes == 2:
             self.scores = np.zeros(n_rows)
             self._direction = contributions(np.ones(2), plan.decision)[:, 0]
@@ -75,7 +78,7 @@ class Audience:
     def hear(self, cells: Cells, alpha: Any) -> Array:
         """Add the vote, one number or one per predicted class, to the scores; recall of each class thereafter."""
         self._add_votes(
-            *cells, alpha * self._direction, self.rows.weight, self.rows.starts, self._margin,
+            *cells, alpha * self._direction, self._weight, self.rows.starts, self._margin,
             self.predicted, self.scores, self.counts, self._right,
         )  # fmt: skip
         return self._right / self._whole
