@@ -16,6 +16,7 @@ VARIANTS = [
     adacc.AdaCC1Classifier(max_bins=None, n_jobs=2, criterion="entropy"),
     adacc.AdaCC2Classifier(estimator=DecisionTreeClassifier(max_depth=3)),
     adacc.AdaC2Classifier(estimator=GaussianNB()),
+    adacc.CostSearchCV(adacc.CGAdaClassifier(n_estimators=10), rounds=[3, 10]),
 ]
 WEIGHTS_ARE_REPEATS = (
     "check_sample_weight_equivalence_on_dense_data",

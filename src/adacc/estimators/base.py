@@ -27,7 +27,7 @@ from adacc.estimators.calibration import Calibrator, decide
 from adacc.estimators.compat import CALLER_OF_FIT, CallbackRounds, CallbackSupportMixin, with_callbacks
 from adacc.estimators.parameters import parameters
 from adacc.estimators.settings import Settings, read_settings
-from adacc.estimators.training import Problem, held_out_scores, make_plan, train
+from adacc.estimators.training import Problem, as_counts, held_out_scores, make_plan, train
 from adacc.rules.base import Array
 
 COLUMNS = ("n_features_in_", "feature_names_in_")
@@ -423,19 +423,4 @@ def _check_weight(sample_weight: Any, n_rows: int, name: str) -> Array:
             raise ValueError(f"{name} must be {what}, got {weight[row]} in row {row}")
     if not weight.any():
         raise ValueError(f"{name} must not be zero for every row")
-    return _as_counts(weight)
-
-
-MOST_ROWS = 1e15
-
-
-def _as_counts(weight: Array) -> Array:
-    """Weights as numbers of rows: those that add up to fewer than the rows there are, or to a number out of all reason,
-    say only how rows compare, and are brought to an average of 1 or to `MOST_ROWS`.
-    """
-    largest = weight.max()
-    relative = (weight / largest).sum()
-    n_rows = np.count_nonzero(weight)
-    if n_rows / relative <= largest <= MOST_ROWS / relative:
-        return weight
-    return weight / largest * (n_rows if largest < n_rows / relative else MOST_ROWS) / relative
+    return as_counts(weight)

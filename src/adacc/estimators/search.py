@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from inspect import signature
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -150,13 +152,10 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             """Of each cost (row) and number of rounds (column) on the judged rows."""
             if by_counts is not None:
                 return np.array([_scores_by_counts(by_counts, each, judged, rounds) for each in everyone])
-            labels = judged.classes[judged.y]
-            weight = (
-                {"sample_weight": judged.weight} if sample_weight is not None and scorer is not self.scoring else {}
-            )
+            rows = judged.table.native, judged.classes[judged.y], None if sample_weight is None else judged.weight
             return np.array(
                 [
-                    [scorer(estimator_of(each, i, T, problem), judged.table.native, labels, **weight) for T in rounds]
+                    [_score(scorer, estimator_of(each, i, T, problem), *rows) for T in rounds]
                     for i, each in enumerate(everyone)
                 ]
             )
@@ -172,7 +171,7 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 ]
                 by_split = [scores(_train_all(tries, *fold, threads), *fold) for fold in folds]
             mean = np.mean(by_split, axis=0)
-            best = mean.argmax(axis=0).tolist()  # for each number of rounds; the first of equal ones
+            best = _ranked(mean).argmax(axis=0).tolist()  # for each number of rounds; the first of equal ones
             if self.cv is not None:
                 again = sorted(set(best))
                 trained = dict(zip(again, _train_all([tries[i] for i in again], problem, None, threads), strict=True))
@@ -181,7 +180,7 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             T: Best(grid[i][1], T, float(mean[i, t]), estimator_of(trained[i], i, T))
             for t, (T, i) in enumerate(zip(rounds, best, strict=True))
         }
-        t = int(np.argmax([found.score for found in self.best_by_rounds_.values()]))
+        t = int(_ranked(np.array([found.score for found in self.best_by_rounds_.values()])).argmax())
         found = self.best_by_rounds_[rounds[t]]
         self.best_costs_, self.best_n_estimators_, self.best_score_, self.best_estimator_ = found
         self.best_index_ = best[t] * len(rounds) + t
@@ -189,6 +188,8 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.n_splits_ = 0 if self.cv is None else len(by_split)
         self.scorer_ = scorer
         self.classes_ = problem.classes
+        for name in COLUMNS:
+            self.__dict__.pop(name, None)
         self.__dict__.update(columns)
         if trained[best[t]].failed:
             warnings.warn(
@@ -256,8 +257,8 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         -------
         float
         """
-        weight = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return float(self.scorer_(self._best(), X, y, **weight))
+        best = self._best()
+        return _score(self.scorer_, best, X, y, sample_weight)
 
     def _best(self) -> Any:
         check_is_fitted(self)
@@ -265,7 +266,8 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self.estimator).input_tags
+        if isinstance(self.estimator, BaseBoosting):
+            tags.input_tags = get_tags(self.estimator).input_tags
         return tags
 
     def _check(self) -> tuple[Settings, list[int]]:
@@ -280,10 +282,17 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         rounds = self.rounds
         if rounds is None:
             rounds = [settings.n_rounds]
-        if isinstance(rounds, str) or not isinstance(rounds, Sequence | np.ndarray) or len(rounds) == 0:
+        if not _is_list(rounds):
             raise ValueError(f"rounds must be a list of numbers of rounds, got {rounds!r}")
         rounds = sorted({whole("rounds", n_rounds, least=1) for n_rounds in rounds})
         return replace(settings, n_rounds=rounds[-1]), rounds
+
+
+def _is_list(value: Any) -> bool:
+    """Whether it is a sequence of something."""
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0 and len(value) > 0
+    return isinstance(value, Sequence) and not isinstance(value, str) and len(value) > 0
 
 
 def _grid(costs: Any, problem: Problem) -> list[tuple[Any, dict[Any, float]]]:
@@ -297,7 +306,7 @@ def _grid(costs: Any, problem: Problem) -> list[tuple[Any, dict[Any, float]]]:
         else:
             rarity = problem.rows.class_weight.min() / problem.rows.class_weight
             costs = [dict(zip(labels, (rarity**power).tolist(), strict=True)) for power in np.linspace(0.0, 1.0, 10)]
-    if isinstance(costs, str | dict) or not isinstance(costs, Sequence | np.ndarray) or len(costs) == 0:
+    if not _is_list(costs):
         raise ValueError(f"costs must be a list of costs to try, each a dict, a sequence or 'balanced', got {costs!r}")
     grid = []
     for at, each in enumerate(costs):
@@ -334,7 +343,11 @@ def _folds(cv: Any, problem: Problem, y: ArrayLike, groups: Any) -> list[tuple[N
         if len(missing):
             label = problem.classes.tolist()[missing[0]]
             raise ValueError(f"the training part of fold {len(folds)} has no row of class {label!r}: use fewer folds")
+        if len(judged) == 0:
+            raise ValueError(f"fold {len(folds)} has no row of positive weight to judge by")
         folds.append((training, judged))
+    if not folds:
+        raise ValueError(f"cv gives no folds, got {cv!r}; a generator gives its folds only once")
     return folds
 
 
@@ -343,12 +356,29 @@ OF_POSITIVE = {"f1": f1_score, "precision": precision_score, "recall": recall_sc
 
 
 def _scorer(scoring: Any, problem: Problem, estimator: Any) -> Callable[..., float]:
+    if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
+        raise ValueError(f"scoring must be one name or one scorer, got {scoring!r}")
     if scoring not in OF_POSITIVE:
         return check_scoring(estimator, scoring=scoring)
     if len(problem.classes) > 2:
         return check_scoring(estimator, scoring=f"{scoring}_macro")
     positive = problem.classes[1 - problem.tie_class]
     return make_scorer(OF_POSITIVE[scoring], pos_label=positive, zero_division=0.0)
+
+
+def _score(scorer: Callable[..., float], estimator: Any, X: Any, y: Any, weight: Any) -> float:
+    """The score of rows, weighted where the scorer can."""
+    takes = signature(scorer).parameters.values()
+    weighted = any(each.name == "sample_weight" or each.kind is each.VAR_KEYWORD for each in takes)
+    value = scorer(estimator, X, y, **({"sample_weight": weight} if weighted and weight is not None else {}))
+    if not isinstance(value, Real):
+        raise TypeError(f"scoring must give a number, got {value!r}")
+    return float(value)
+
+
+def _ranked(scores: Array) -> Array:
+    """Scores to compare: one that is not defined is the worst."""
+    return np.where(np.isnan(scores), -np.inf, scores)
 
 
 class Counts(NamedTuple):
@@ -403,5 +433,5 @@ def _results(
         **{f"split{i}_{kind}_score": scores for i, scores in enumerate(splits)},
         f"mean_{kind}_score": mean,
         f"std_{kind}_score": splits.std(axis=0),
-        f"rank_{kind}_score": rankdata(-mean, method="min").astype(np.int32),
+        f"rank_{kind}_score": rankdata(-_ranked(mean), method="min").astype(np.int32),
     }

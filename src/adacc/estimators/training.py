@@ -51,7 +51,7 @@ class Problem:
             self,
             table=self.table.take(rows),
             y=self.y[rows],
-            weight=self.weight[rows],
+            weight=as_counts(self.weight[rows]),
             numbers=self.numbers[rows],
         )
 
@@ -68,6 +68,21 @@ class Problem:
                 )
             watched[members[: min(max(round(fraction * len(members)), 1), len(members) - 1)]] = True
         return self.subset(np.flatnonzero(~watched)), self.subset(np.flatnonzero(watched))
+
+
+MOST_ROWS = 1e15
+
+
+def as_counts(weight: Array) -> Array:
+    """Weights as numbers of rows: those that add up to fewer than the rows there are, or to a number out of all reason,
+    say only how rows compare, and are brought to an average of 1 or to `MOST_ROWS`.
+    """
+    largest = weight.max()
+    relative = (weight / largest).sum()
+    n_rows = np.count_nonzero(weight)
+    if n_rows / relative <= largest <= MOST_ROWS / relative:
+        return weight
+    return weight / largest * (n_rows if largest < n_rows / relative else MOST_ROWS) / relative
 
 
 class Bench:
