@@ -24,7 +24,7 @@ tests-without-jit: $(VENV)/.test
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto --dist worksteal -m "not compiled"
 
 bench: $(VENV)/.bench
-	$(BIN)/python benchmarks/fit.py
+	$(BIN)/python benchmarks/run.py
 
 $(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install -q -e ".[resampling]"

@@ -1,82 +1,129 @@
-"""The data of the benchmark: three shapes, each drawn from one generator with a fixed seed."""
+"""The data of the benchmark: sets that people publish results on, and synthetic rows of any shape."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from sklearn.datasets import make_classification
 from sklearn.model_selection import train_test_split
 
 SEED = 0
+TARGET = "target"
+TEST_SHARE = 0.2
+# A sample keeps so many rows of the rare class (or all there are): with one or two, boosting ends at once.
+LEAST_RARE_ROWS = 20
 
 
-@dataclass(frozen=True)
-class Shape:
+class Shape(NamedTuple):
+    """What a result says of its data, which is not kept."""
+
+    name: str
     rows: int
     columns: int
     positive_share: float
-    # Chosen so that the classes overlap: balanced accuracy is well between 0.5 and 1.
-    class_separation: float
-    # Rounds of a slow peer: all of them where that takes seconds, a sample where it would take minutes.
-    slow_rounds: int
-
-    @property
-    def name(self) -> str:
-        return f"{self.rows}x{self.columns}"
-
-    @property
-    def title(self) -> str:
-        return f"{self.rows:,} × {self.columns}, {100 * self.positive_share:g} % positive"
 
     @property
     def cells(self) -> int:
         return self.rows * self.columns
 
-
-SHAPES = {
-    shape.name: shape
-    for shape in (
-        Shape(10_000, 20, 0.05, class_separation=1.0, slow_rounds=200),
-        Shape(6_000, 600, 0.08, class_separation=2.0, slow_rounds=10),
-        Shape(145_000, 74, 0.01, class_separation=1.0, slow_rounds=10),
-    )
-}
+    @property
+    def size(self) -> str:
+        return f"{self.rows:,} × {self.columns:,}"
 
 
 @dataclass(frozen=True)
 class Data:
-    """`rows` of the shape to fit, and half as many again, a third of all, to score."""
+    """Rows and their labels, of which 1 is the rare one. X is a frame where it has categories, else an array."""
 
-    X: NDArray[np.float64]
+    name: str
+    X: NDArray[np.float64] | pd.DataFrame
     y: NDArray[np.int64]
-    X_test: NDArray[np.float64]
-    y_test: NDArray[np.int64]
+
+    @property
+    def shape(self) -> Shape:
+        return Shape(self.name, *self.X.shape, float(np.mean(self.y)))
+
+    @cached_property
+    def one_hot(self) -> NDArray[np.float64]:
+        """X for libraries that take numbers alone: a column for each category."""
+        if isinstance(self.X, np.ndarray):
+            return self.X
+        return np.ascontiguousarray(pd.get_dummies(self.X).to_numpy(dtype=np.float64))
+
+    def take(self, rows: NDArray[np.intp]) -> Data:
+        X = self.X[rows] if isinstance(self.X, np.ndarray) else self.X.iloc[rows]
+        return Data(self.name, X, self.y[rows])
+
+    def sample(self, rows: int) -> Data:
+        """At most so many rows, in the proportions of the classes but for `LEAST_RARE_ROWS`."""
+        if rows >= len(self.y):
+            return self
+        rng = np.random.default_rng(SEED)
+        rare = rng.permutation(np.flatnonzero(self.y == 1))
+        others = rng.permutation(np.flatnonzero(self.y == 0))
+        rare = rare[: max(LEAST_RARE_ROWS, round(rows * len(rare) / len(self.y)))]
+        return self.take(rng.permutation(np.concatenate([rare, others[: rows - len(rare)]])))
+
+    def split(self) -> tuple[Data, Data]:
+        """Rows to fit and rows to score."""
+        train, test = train_test_split(np.arange(len(self.y)), test_size=TEST_SHARE, stratify=self.y, random_state=SEED)
+        return self.take(train), self.take(test)
 
 
-def make_data(shape: Shape) -> Data:
-    informative = max(8, shape.columns // 10)
+def find_sets(folder: Path) -> dict[str, Path]:
+    """The files of the sets in a folder, by name."""
+    return {file.stem: file for file in sorted(folder.glob("*.parquet"))}
+
+
+def choose(sets: dict[str, Path], names: Sequence[str]) -> list[Path]:
+    """The files of the sets of these names."""
+    unknown = [name for name in names if name not in sets]
+    if unknown:
+        raise ValueError(f"no set {', '.join(unknown)}; there are {', '.join(sets)}")
+    return [sets[name] for name in names]
+
+
+def load_set(file: Path) -> Data:
+    frame = pd.read_parquet(file)
+    y = frame.pop(TARGET).to_numpy(dtype=np.int64)
+    has_categories = any(isinstance(dtype, pd.CategoricalDtype) for dtype in frame.dtypes)
+    X = frame if has_categories else np.ascontiguousarray(frame.to_numpy(dtype=np.float64))
+    return Data(file.stem, X, y)
+
+
+def synthetic(rows: int, columns: int, positive_share: float = 0.05) -> Data:
+    """Dense and continuous: no equal rows, no sparse columns, nothing that any library could save work on.
+
+    The informative columns come first and the rows in random order, so that the first rows or columns are a smaller
+    problem of the same kind.
+    """
     X, y = make_classification(
-        n_samples=shape.rows * 3 // 2,
-        n_features=shape.columns,
-        n_informative=informative,
-        n_redundant=informative // 2,  # the rest is noise
+        n_samples=rows,
+        n_features=columns,
+        n_informative=8,
+        n_redundant=4,  # the rest is noise
         n_clusters_per_class=3,
-        weights=[1 - shape.positive_share],
-        flip_y=0,  # random labels would outnumber the positives where these are 1 %
-        class_sep=shape.class_separation,
+        weights=[1 - positive_share],
+        flip_y=0,
+        shuffle=False,
         random_state=SEED,
     )
-    X, X_test, y, y_test = train_test_split(X, y, train_size=shape.rows, stratify=y, random_state=SEED)
-    return Data(X, y, X_test, y_test)
+    order = np.random.default_rng(SEED).permutation(rows)
+    return Data(f"{rows}x{columns}", X[order], y[order])
 
 
-def save_training_rows(data: Data, file: Path) -> None:
+def save_rows(data: Data, file: Path) -> None:
+    """For a fresh process; only of arrays."""
     np.savez(file, X=data.X, y=data.y)
 
 
-def load_training_rows(file: Path) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def load_rows(file: Path) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     with np.load(file) as arrays:
         return arrays["X"], arrays["y"]

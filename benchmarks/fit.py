@@ -1,167 +1,147 @@
-"""How fast adacc fits, beside scikit-learn's AdaBoost, LightGBM and XGBoost.
-
-Measured, each library boosting 200 stumps on the same rows with the same number of threads:
-
-- **Seconds** of ``fit``, reading and binning of the data included: the median of the repeats. The libraries take turns,
-  in a changing order, so that a busy moment of the machine hits all. scikit-learn is slow: at most 3 repeats, and on
-  the two larger shapes few rounds, scaled up linearly (each of its rounds does the same work).
-- **Balanced accuracy** on held-out rows from the same generator, a third of all rows, so that speed is never bought
-  with answers; for LightGBM and XGBoost also with class weights, without which they favour the frequent class.
-- **Memory**: the most that the process holds during ``fit`` beyond what it held just before, in a fresh process for
-  each library and shape. On Linux that is VmHWM, reset before the fit; elsewhere ru_maxrss. Libraries are loaded and
-  have done a small fit by then; what the process holds at that moment (the rows and the libraries) is shown beside it.
-- **Start**: the first fit of adacc in a fresh process with an empty kernel cache, in a fresh process with a filled
-  one, and later fits; and the time that ``import adacc`` takes once scikit-learn is imported.
-
-The data is dense and continuous (``make_classification``): no equal rows, no sparse columns, nothing that any of the
-libraries could save work on.
-
-    python benchmarks/fit.py --shapes 10000x20 --repeats 3
-"""
+"""Seconds of a fit of 200 stumps, reading and binning of the data included, by each library on the same rows."""
 
 from __future__ import annotations
 
-import sys
-import tempfile
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from statistics import median
+from typing import Any, NamedTuple
 
-import report
-from data import SHAPES, Data, Shape, make_data, save_training_rows
-from fresh import first_fits, imports, memory_of_fit, seconds_of_fit
-from peers import ADACC, ROUNDS, Peer, usable_peers
-from sklearn.metrics import balanced_accuracy_score
+from data import Data, Shape
+from peers import ADACC, ROUNDS, Peer
+from settings import Settings
+from tables import number
+from timing import SAMPLED_ROUNDS, at_all_rounds, is_sampled, say, seconds_of, take_turns
 
-# Enough for a median where a single run takes long.
-SLOW_REPEATS = 3
-
-
-def main() -> None:
-    options = read_options()
-    peers, skipped = usable_peers()
-    if ADACC not in peers:
-        sys.exit("adacc is not installed: pip install -e '.[bench]'")
-    shapes = [SHAPES[name] for name in options.shapes]
-    texts = []
-
-    def show(text: str) -> None:
-        texts.append(text)
-        print(text, end="\n\n", flush=True)
-
-    show("\n".join([report.machine(peers), *skipped]))
-    by_shape = []
-    for shape in shapes:
-        by_shape.append(measure(shape, peers, options.repeats, options.threads))
-        show(report.fit_table(by_shape[-1]))
-    smallest = min(shapes, key=lambda shape: shape.cells)
-    lines = measure_start(smallest, peers, options.repeats, options.threads)
-    show(report.start_table(lines))
-
-    options.out.mkdir(parents=True, exist_ok=True)
-    report.write_fit_csv(options.out / "fit.csv", by_shape)
-    report.write_start_csv(options.out / "start.csv", lines)
-    (options.out / "report.txt").write_text("\n\n".join(texts) + "\n", encoding="utf-8")
+MARKS = (
+    f"* from {SAMPLED_ROUNDS[0]} and {SAMPLED_ROUNDS[1]} rounds, along a straight line\n"
+    "† stopped by itself after so many rounds: the seconds are theirs, and no ratio is formed"
+)
 
 
-def read_options() -> Namespace:
-    parser = ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--shapes", nargs="+", choices=SHAPES, default=list(SHAPES), metavar="SHAPE", help=", ".join(SHAPES)
-    )
-    parser.add_argument("--repeats", type=positive, default=5, help="fits of which the median is shown (%(default)s)")
-    parser.add_argument("--threads", type=positive, default=1, help="threads of each library (%(default)s)")
-    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results", help="folder of the results")
-    return parser.parse_args()
+class Timed(NamedTuple):
+    """One measurement; no seconds where the library refused the data."""
+
+    seconds: float | None
+    rounds_run: int
+    rounds_fitted: int
 
 
-def positive(text: str) -> int:
-    if not text.isdecimal() or int(text) == 0:
-        raise ArgumentTypeError("must be a whole number above 0")
-    return int(text)
+@dataclass(frozen=True)
+class Fit:
+    """One library on one set of data: its seconds, one entry a repeat, for all rounds even where few were run."""
 
+    shape: Shape
+    peer: Peer
+    threads: int
+    rounds_run: int
+    rounds_fitted: int
+    all_seconds: list[float]
 
-def measure(shape: Shape, peers: list[Peer], repeats: int, threads: int) -> list[report.Result]:
-    say(f"{shape.title}: making the data")
-    data = make_data(shape)
-    fits = FitsInTurn(shape, data, threads)
-    fits.run(peers, repeats)
-    with tempfile.TemporaryDirectory() as folder:
-        training_rows = Path(folder) / "rows.npz"
-        save_training_rows(data, training_rows)
-        return [fits.result(peer, training_rows) for peer in peers]
+    @property
+    def is_refused(self) -> bool:
+        return not self.all_seconds
 
+    @property
+    def is_extrapolated(self) -> bool:
+        return self.rounds_run < ROUNDS and not self.stopped
 
-class FitsInTurn:
-    """Fits of all libraries to the same data, one after the other."""
+    @property
+    def stopped(self) -> bool:
+        return self.rounds_fitted < self.rounds_run
 
-    def __init__(self, shape: Shape, data: Data, threads: int) -> None:
-        self.shape = shape
-        self.data = data
-        self.threads = threads
-        self.seconds: dict[str, list[float]] = {}
-        self.models: dict[str, Any] = {}
+    @property
+    def seconds(self) -> float | None:
+        return None if self.is_refused else median(self.all_seconds)
 
-    def rounds(self, peer: Peer) -> int:
-        return self.shape.slow_rounds if peer.slow else ROUNDS
-
-    def run(self, peers: list[Peer], repeats: int) -> None:
-        for peer in peers:
-            self.seconds[peer.name] = []
-            if not peer.slow:
-                self.fit(peer)  # kernels and libraries load at the first fit; the start is measured on its own
-        for repeat in range(repeats):
-            first = repeat % len(peers)
-            for peer in peers[first:] + peers[:first]:
-                if not peer.slow or repeat < SLOW_REPEATS:
-                    say(f"{self.shape.title}: {peer.name}, repeat {repeat + 1}")
-                    self.seconds[peer.name].append(self.fit(peer))
-
-    def fit(self, peer: Peer) -> float:
-        model = peer.make(self.rounds(peer), self.threads)
-        self.models[peer.name] = model
-        return seconds_of_fit(model, self.data.X, self.data.y)
-
-    def result(self, peer: Peer, training_rows: Path) -> report.Result:
-        say(f"{self.shape.title}: {peer.name}, accuracy and memory")
-        model = self.models[peer.name]
-        return report.Result(
-            shape=self.shape,
-            peer=peer,
-            threads=self.threads,
-            rounds=self.rounds(peer),
-            fitted_rounds=peer.fitted_rounds(model),
-            run_seconds=self.seconds[peer.name],
-            balanced_accuracy=self.balanced_accuracy(model),
-            weighted_balanced_accuracy=self.weighted_balanced_accuracy(peer),
-            memory=memory_of_fit(peer, training_rows, self.rounds(peer), self.threads),
-        )
-
-    def weighted_balanced_accuracy(self, peer: Peer) -> float | None:
-        if peer.class_weights is None:
+    @property
+    def nanoseconds_per_cell_and_round(self) -> float | None:
+        if self.stopped:
             return None
-        model = peer.make(self.rounds(peer), self.threads, **peer.class_weights(self.data.y))
-        return self.balanced_accuracy(model.fit(self.data.X, self.data.y))
+        return self.seconds / self.shape.cells / ROUNDS * 1e9
 
-    def balanced_accuracy(self, model: Any) -> float:
-        return float(balanced_accuracy_score(self.data.y_test, model.predict(self.data.X_test)))
+    def ratio_to(self, other: Fit) -> float | None:
+        """How many times the other's seconds; only of two that made all stumps."""
+        if self.stopped or other.stopped:
+            return None
+        return self.seconds / other.seconds
+
+    @property
+    def cell(self) -> str:
+        """The seconds with their mark."""
+        if self.is_refused:
+            return "refused"
+        mark = "*" if self.is_extrapolated else f" †{self.rounds_fitted}" if self.stopped else ""
+        return f"{number(self.seconds)}{mark}"
+
+    def record(self, adacc: Fit) -> dict[str, Any]:
+        """A line of CSV."""
+        ratio = self.ratio_to(adacc)
+        return {
+            "data": self.shape.name,
+            "rows": self.shape.rows,
+            "columns": self.shape.columns,
+            "positive_share": f"{self.shape.positive_share:.4f}",
+            "library": self.peer.name,
+            "version": self.peer.version,
+            "model": self.peer.model,
+            "threads": self.threads if self.peer.threaded else 1,
+            "stumps": ROUNDS,
+            "rounds_run": self.rounds_run,
+            "rounds_fitted": self.rounds_fitted,
+            "repeats": len(self.all_seconds),
+            "seconds": "" if self.is_refused else f"{self.seconds:.5f}",
+            "seconds_min": "" if self.is_refused else f"{min(self.all_seconds):.5f}",
+            "seconds_max": "" if self.is_refused else f"{max(self.all_seconds):.5f}",
+            "seconds_extrapolated": self.is_extrapolated,
+            "ratio_to_adacc": "" if ratio is None else f"{ratio:.3f}",
+        }
 
 
-def measure_start(shape: Shape, peers: list[Peer], repeats: int, threads: int) -> list[report.Start]:
-    say("Start of adacc")
-    with tempfile.TemporaryDirectory() as folder:
-        training_rows = Path(folder) / "rows.npz"
-        save_training_rows(make_data(shape), training_rows)
-        fits = first_fits(training_rows, threads, repeats)
-    # scikit-learn is what the others are imported on top of.
-    modules = [peer.module for peer in peers if not peer.module.startswith("sklearn")]
-    return report.starts(fits, imports(modules, repeats), shape)
+def of_adacc(fits: Sequence[Fit]) -> Fit:
+    return next(fit for fit in fits if fit.peer is ADACC)
 
 
-def say(text: str) -> None:
-    """Progress, apart from the results on standard output."""
-    print(text, file=sys.stderr, flush=True)
+def fit_in_turns(data: Data, settings: Settings) -> list[Fit]:
+    """Fits of all libraries to all rows."""
+    for peer in settings.peers:
+        if not peer.slow:
+            # Kernels and libraries load at the first fit; what that costs is measured on its own.
+            peer.make(SAMPLED_ROUNDS[0], settings.threads).fit(peer.read(data), data.y)
+
+    def run(peer: Peer) -> Timed:
+        say(f"{data.name}: {peer.name}")
+        return time_fit(peer, data, settings.threads)
+
+    results = take_turns(
+        {peer: partial(run, peer) for peer in settings.peers},
+        settings.repeats,
+        slow=[peer for peer in settings.peers if peer.slow],
+    )
+    return [_summary(data.shape, peer, settings.threads, repeats) for peer, repeats in results.items()]
 
 
-if __name__ == "__main__":
-    main()
+def time_fit(peer: Peer, data: Data, threads: int) -> Timed:
+    X = peer.read(data)
+    try:
+        if not is_sampled(peer, X):
+            return _time_rounds(peer, X, data.y, ROUNDS, threads)
+        few, more = (_time_rounds(peer, X, data.y, rounds, threads) for rounds in SAMPLED_ROUNDS)
+    except peer.refusal:
+        return Timed(None, ROUNDS, 0)
+    if more.rounds_fitted < more.rounds_run:
+        return more
+    return more._replace(seconds=at_all_rounds(SAMPLED_ROUNDS, (few.seconds, more.seconds)))
+
+
+def _time_rounds(peer: Peer, X: Any, y: Any, rounds: int, threads: int) -> Timed:
+    model = peer.make(rounds, threads)
+    seconds = seconds_of(lambda: model.fit(X, y))
+    return Timed(seconds, rounds, peer.fitted_rounds(model))
+
+
+def _summary(shape: Shape, peer: Peer, threads: int, repeats: list[Timed]) -> Fit:
+    _, rounds_run, rounds_fitted = repeats[0]
+    all_seconds = [timed.seconds for timed in repeats if timed.seconds is not None]
+    return Fit(shape, peer, threads, rounds_run, rounds_fitted, all_seconds)

@@ -16,12 +16,13 @@ from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
-from data import load_training_rows
-from peers import ADACC, PEERS, ROUNDS, Peer
+from data import load_rows
+from peers import ADACC, PEERS, ROUNDS, Peer, limited_threads
+from timing import seconds_of
 
 FITS_PER_PROCESS = 3
 WARM_UP_ROWS = 2_000
@@ -116,12 +117,14 @@ def _run(*arguments: str, environment: Mapping[str, str] | None) -> Any:
 
 
 def _memory(peer: Peer, training_rows: Path, rounds: int, threads: int) -> dict[str, int]:
-    X, y = load_training_rows(training_rows)
+    X, y = load_rows(training_rows)
     # What a library loads at its first fit, such as compiled kernels, is there once and not for each fit.
-    peer.make(2, threads).fit(X[:WARM_UP_ROWS], y[:WARM_UP_ROWS])
+    with suppress(*peer.refusal):
+        peer.make(2, threads).fit(X[:WARM_UP_ROWS], y[:WARM_UP_ROWS])
     model = peer.make(rounds, threads)
     before = _forget_peak()
-    model.fit(X, y)
+    with suppress(*peer.refusal):
+        model.fit(X, y)
     return {"before": before, "peak": _peak()}
 
 
@@ -147,29 +150,23 @@ def _peak() -> int:
 
 
 def _fits(peer: Peer, training_rows: Path, rounds: int, threads: int) -> list[float]:
-    X, y = load_training_rows(training_rows)
-    # Making the models imports the library, which is measured on its own.
+    X, y = load_rows(training_rows)
     models = [peer.make(rounds, threads) for _ in range(FITS_PER_PROCESS)]
-    return [seconds_of_fit(model, X, y) for model in models]
-
-
-def seconds_of_fit(model: Any, X: Any, y: Any) -> float:
-    gc.collect()
-    start = perf_counter()
-    model.fit(X, y)
-    return perf_counter() - start
+    return [seconds_of(lambda model=model: model.fit(X, y)) for model in models]
 
 
 def _answer() -> None:
-    parser = ArgumentParser(description="One measurement in this process; fit.py asks for it.")
+    parser = ArgumentParser(description="One measurement in this process; run.py asks for it.")
     parser.add_argument("what", choices=("memory", "fits"))
     parser.add_argument("peer", choices=PEERS)
     parser.add_argument("training_rows", type=Path)
     parser.add_argument("rounds", type=int)
     parser.add_argument("threads", type=int)
     asked = parser.parse_args()
-    measure = {"memory": _memory, "fits": _fits}[asked.what]
-    print(json.dumps(measure(PEERS[asked.peer], asked.training_rows, asked.rounds, asked.threads)))
+    measure, peer = {"memory": _memory, "fits": _fits}[asked.what], PEERS[asked.peer]
+    import_module(peer.module)  # only what is imported can be limited
+    with limited_threads(asked.threads):
+        print(json.dumps(measure(peer, asked.training_rows, asked.rounds, asked.threads)))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Results as text to read and as CSV to compute with."""
+"""What a run prints and writes: text to read, CSV to compute with, and the headline."""
 
 from __future__ import annotations
 
@@ -10,84 +10,84 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from statistics import median
 from typing import Any
 
-from data import Shape
-from fresh import FirstFits, Imports, Memory
-from peers import ADACC, ROUNDS, Peer
+from peers import Peer
+from tables import aligned, counted, number
 
-MB = 1e6
-NONE = "-"
+GB = 1e9
 
 
 @dataclass(frozen=True)
-class Result:
-    """One library on one shape."""
-
-    shape: Shape
-    peer: Peer
-    threads: int
-    rounds: int
-    fitted_rounds: int
-    # Of the rounds that were run, one entry a repeat.
-    run_seconds: list[float]
-    balanced_accuracy: float
-    weighted_balanced_accuracy: float | None
-    memory: Memory
-
-    @property
-    def is_extrapolated(self) -> bool:
-        return self.rounds < ROUNDS
-
-    @property
-    def seconds(self) -> float:
-        return self.for_all_rounds(median(self.run_seconds))
-
-    def for_all_rounds(self, seconds: float) -> float:
-        return seconds * ROUNDS / self.rounds
-
-    @property
-    def bytes_per_cell(self) -> float:
-        return self.memory.of_fit / self.shape.cells
-
-    @property
-    def note(self) -> str:
-        notes = []
-        if self.is_extrapolated:
-            notes.append(f"from {self.rounds} rounds: seconds × {ROUNDS / self.rounds:g}, accuracy as it is then")
-        if self.fitted_rounds < self.rounds:
-            notes.append(f"stopped by itself after {self.fitted_rounds} rounds")
-        if self.threads > 1 and not self.peer.threaded:
-            notes.append("one thread, it has no more")
-        return "; ".join(notes)
-
-
-@dataclass(frozen=True)
-class Start:
-    """One line on what happens before a fit is fast."""
+class Headline:
+    """A figure beside what is asked of it: at least or at most so much."""
 
     what: str
-    seconds: list[float]
+    figure: float
+    unit: str
+    at_least: float | None = None
+    at_most: float | None = None
+
+    @property
+    def asked(self) -> str:
+        sign, bound = ("≥", self.at_least) if self.at_most is None else ("≤", self.at_most)
+        return f"{sign} {bound:g}"
+
+    @property
+    def is_met(self) -> bool:
+        return (self.at_least is None or self.figure >= self.at_least) and (
+            self.at_most is None or self.figure <= self.at_most
+        )
+
+    @property
+    def row(self) -> list[str]:
+        return [self.what, number(self.figure), self.unit, self.asked, "yes" if self.is_met else "no"]
 
 
-def starts(fits: FirstFits, imported: Imports, fitted: Shape) -> list[Start]:
-    fit = f"fit of {fitted.name}"
-    return [
-        Start(f"first {fit} on a machine (kernels compiled)", fits.cold),
-        Start(f"first {fit} of a process (kernels from the disk cache)", fits.cached),
-        Start(f"warm {fit}", fits.warm),
-        Start("import sklearn.base, sklearn.ensemble", imported.sklearn),
-        *(Start(f"import {module}, on top of these", seconds) for module, seconds in imported.on_top.items()),
-    ]
+class Report:
+    """Collects what the parts of the benchmark find; each piece is on the disk as soon as it is there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.headlines: list[Headline] = []
+        self.failures: list[str] = []
+        self._texts: list[str] = []
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def show(self, text: str) -> None:
+        print(text, end="\n\n", flush=True)
+        self._texts.append(text)
+        (self.folder / "report.txt").write_text("\n\n".join(self._texts) + "\n", encoding="utf-8")
+
+    def write_csv(self, name: str, records: Sequence[dict[str, Any]]) -> None:
+        with (self.folder / name).open("w", newline="", encoding="utf-8") as opened:
+            writer = csv.DictWriter(opened, fieldnames=list(records[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(records)
+
+    def headline(self, what: str, figure: float, unit: str, **bound: float) -> None:
+        self.headlines.append(Headline(what, figure, unit, **bound))
+
+    def fail(self, what: str) -> None:
+        """Note a wrong answer, which fails the run; being slow does not, on a machine that others may use too."""
+        self.failures.append(f"FAILED: {what}")
+
+    def close(self) -> None:
+        if self.headlines:
+            header = [["", "measured", "", "asked", "met"]]
+            rows = [headline.row for headline in self.headlines]
+            self.show(f"Headline\n{aligned(header, rows, left=(0, 2, 4))}")
+        if self.failures:
+            self.show("\n".join(self.failures))
 
 
-def machine(peers: Sequence[Peer]) -> str:
-    libraries = [peer.distribution for peer in peers] + ["numba", "numpy"]
+def machine(peers: Sequence[Peer], threads: int) -> str:
+    libraries = dict.fromkeys([*(peer.distribution for peer in peers), "numba", "numpy"])
     return "\n".join(
         [
-            f"{_cpu()}, {os.cpu_count()} cores, {platform.system()}",
+            f"{_cpu()}, {os.cpu_count()} cores, {_memory()}{platform.system()}",
             ", ".join([f"Python {platform.python_version()}", *(f"{name} {version(name)}" for name in libraries)]),
+            f"{counted(threads, 'thread')} for each library that can use them",
         ]
     )
 
@@ -105,109 +105,8 @@ def _cpu() -> str:
     return platform.machine()
 
 
-def fit_table(results: Sequence[Result]) -> str:
-    """One shape's results, the first of them adacc's."""
-    shape, threads = results[0].shape, results[0].threads
-    title = f"{shape.title}: fit of {ROUNDS} stumps, {threads} thread{'s' if threads > 1 else ''}"
-    rows = [_fit_row(result, _adacc_seconds(results)) for result in results]
-    return f"{title}\n{_aligned(FIT_HEADER, rows, left=(0, len(FIT_HEADER[0]) - 1))}"
-
-
-FIT_HEADER = [
-    ["", "", "", "balanced", "with class", "peak MB", "bytes", "MB before", ""],
-    ["library", "seconds", "× adacc", "accuracy", "weights", "of fit", "per cell", "fit", ""],
-]
-
-
-def _fit_row(result: Result, adacc_seconds: float) -> list[str]:
-    weighted = result.weighted_balanced_accuracy
-    return [
-        result.peer.name,
-        _seconds(result.seconds),
-        f"{result.seconds / adacc_seconds:.1f}",
-        f"{result.balanced_accuracy:.3f}",
-        NONE if weighted is None else f"{weighted:.3f}",
-        f"{result.memory.of_fit / MB:.1f}",
-        f"{result.bytes_per_cell:.1f}",
-        f"{result.memory.before / MB:.0f}",
-        result.note,
-    ]
-
-
-def start_table(lines: Sequence[Start]) -> str:
-    rows = [[line.what, _seconds(median(line.seconds)), str(len(line.seconds))] for line in lines]
-    return f"Start of adacc\n{_aligned([['', 'seconds', 'median of']], rows, left=(0,))}"
-
-
-def _adacc_seconds(results: Sequence[Result]) -> float:
-    return next(result.seconds for result in results if result.peer is ADACC)
-
-
-def _seconds(seconds: float) -> str:
-    return f"{seconds:.3f}" if seconds < 10 else f"{seconds:.1f}" if seconds < 100 else f"{seconds:.0f}"
-
-
-def _aligned(header: list[list[str]], rows: list[list[str]], left: Sequence[int]) -> str:
-    """Columns of equal width, those in `left` flush left (words) and the others flush right (numbers)."""
-    columns = [
-        [cell.ljust(width) if number in left else cell.rjust(width) for cell in column]
-        for number, column in enumerate(zip(*header, *rows, strict=True))
-        for width in [max(map(len, column))]
-    ]
-    lines = ["  ".join(cells).rstrip() for cells in zip(*columns, strict=True)]
-    rule = "-" * max(map(len, lines))
-    return "\n".join([*lines[: len(header)], rule, *lines[len(header) :]])
-
-
-def write_fit_csv(file: Path, by_shape: Sequence[Sequence[Result]]) -> None:
-    _write_csv(file, [_fit_record(result, _adacc_seconds(results)) for results in by_shape for result in results])
-
-
-def _fit_record(result: Result, adacc_seconds: float) -> dict[str, Any]:
-    weighted = result.weighted_balanced_accuracy
-    return {
-        "rows": result.shape.rows,
-        "columns": result.shape.columns,
-        "positive_share": result.shape.positive_share,
-        "library": result.peer.name,
-        "version": result.peer.version,
-        "model": result.peer.model,
-        "threads": result.threads if result.peer.threaded else 1,
-        "stumps": ROUNDS,
-        "rounds_run": result.rounds,
-        "rounds_fitted": result.fitted_rounds,
-        "repeats": len(result.run_seconds),
-        "seconds": f"{result.seconds:.4f}",
-        "seconds_min": f"{result.for_all_rounds(min(result.run_seconds)):.4f}",
-        "seconds_max": f"{result.for_all_rounds(max(result.run_seconds)):.4f}",
-        "seconds_extrapolated": result.is_extrapolated,
-        "ratio_to_adacc": f"{result.seconds / adacc_seconds:.2f}",
-        "balanced_accuracy": f"{result.balanced_accuracy:.4f}",
-        "balanced_accuracy_class_weights": "" if weighted is None else f"{weighted:.4f}",
-        "fit_peak_mb": f"{result.memory.of_fit / MB:.2f}",
-        "fit_peak_bytes_per_cell": f"{result.bytes_per_cell:.2f}",
-        "before_fit_mb": f"{result.memory.before / MB:.1f}",
-    }
-
-
-def write_start_csv(file: Path, lines: Sequence[Start]) -> None:
-    _write_csv(
-        file,
-        [
-            {
-                "what": line.what,
-                "seconds": f"{median(line.seconds):.4f}",
-                "seconds_min": f"{min(line.seconds):.4f}",
-                "seconds_max": f"{max(line.seconds):.4f}",
-                "repeats": len(line.seconds),
-            }
-            for line in lines
-        ],
-    )
-
-
-def _write_csv(file: Path, records: list[dict[str, Any]]) -> None:
-    with file.open("w", newline="", encoding="utf-8") as opened:
-        writer = csv.DictWriter(opened, fieldnames=list(records[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(records)
+def _memory() -> str:
+    try:
+        return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / GB:.0f} GB, "
+    except (AttributeError, OSError, ValueError):  # not every system tells
+        return ""
