@@ -147,11 +147,14 @@ def _halve(values, padded, size, counts):
 
 @kernel
 def hash_rows(codes, keys, hashes):
-    """Add ``keys[f] * code`` of every feature to each row's hash: equal rows get equal hashes, others hardly ever."""
+    """Add ``keys[f] * code`` of every feature to each row's hash: equal rows get equal hashes, others hardly ever.
+
+    Whole blocks at a time: in plain Python a product of arrays may wrap around, as it should, and one of numbers warns.
+    """
     for f in range(len(codes)):
-        column, key = codes[f], keys[f]
-        for i in range(len(column)):
-            hashes[i] += key * np.uint64(column[i])
+        for begin in range(0, len(hashes), 8 * BLOCK):
+            some = hashes[begin : begin + 8 * BLOCK]
+            some += keys[f] * codes[f, begin : begin + 8 * BLOCK].astype(np.uint64)
 
 
 @kernel
@@ -393,7 +396,7 @@ def add_votes(cells, lookup, votes, weight, starts, boundary, predicted, scores,
             classes, block, weights = predicted[begin:end], scores[begin:end], weight[begin:end]
             _look_up(cells[begin:end], lookup, up_to, classes)
             for i in range(len(classes)):
-                n_ones += classes[i]
+                n_ones += int(classes[i])
             for i in range(len(block)):
                 block[i] += against if classes[i] == 0 else in_favour
             if len(weight) == 0:
