@@ -31,6 +31,19 @@ def load_table():
 
 
 @pytest.fixture
+def paper_table():
+    """A table of the paper as data, by name."""
+
+    def load(name):
+        path = DATA.parent / "paper" / f"{name}.csv"
+        if not path.exists():
+            pytest.skip(f"{path.name} is not beside the data folder")
+        return pd.read_csv(path)
+
+    return load
+
+
+@pytest.fixture
 def rare():
     """Two overlapping clouds, one row in six positive."""
     rng = np.random.default_rng(7)

@@ -55,7 +55,7 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     scoring : str or callable, default="f1"
         What to maximise: a name that scikit-learn knows or a ``scorer(estimator, X, y)``. "f1", "precision" and
         "recall" are those of the positive class (the estimator's `pos_label`; by default the rarer class), for more
-        than two classes the macro average.
+        than two classes the macro average. A callable is given the rows' weights if it takes ``sample_weight``.
     cv : int, splitter, iterable or None, default=None
         None scores on the training data, as the paper does. Otherwise scikit-learn's cross-validation; the best costs
         are then fitted to all rows.
@@ -284,7 +284,7 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             rounds = [settings.n_rounds]
         if not _is_list(rounds):
             raise ValueError(f"rounds must be a list of numbers of rounds, got {rounds!r}")
-        rounds = sorted({whole("rounds", n_rounds, least=1) for n_rounds in rounds})
+        rounds = sorted({whole(f"rounds[{at}]", n_rounds, least=1) for at, n_rounds in enumerate(rounds)})
         return replace(settings, n_rounds=rounds[-1]), rounds
 
 
@@ -336,19 +336,32 @@ def _folds(cv: Any, problem: Problem, y: ArrayLike, groups: Any) -> list[tuple[N
     check_consistent_length(labels, groups)
     place = np.full(len(labels), -1)
     place[problem.numbers] = np.arange(len(problem.numbers))
+    if isinstance(cv, type):
+        raise TypeError(f"cv must be a splitter such as {cv.__name__}(), got the class itself")
     folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]] = []
     for fold in check_cv(cv, labels, classifier=True).split(np.zeros(len(labels)), labels, groups):
-        training, judged = (place[rows][place[rows] >= 0] for rows in fold)
+        training, judged = _fold_rows(fold, place, len(folds))
         missing = np.setdiff1d(np.arange(len(problem.classes)), problem.y[training])
         if len(missing):
             label = problem.classes.tolist()[missing[0]]
-            raise ValueError(f"the training part of fold {len(folds)} has no row of class {label!r}: use fewer folds")
+            raise ValueError(f"the training part of fold {len(folds)} has no row of class {label!r}")
         if len(judged) == 0:
             raise ValueError(f"fold {len(folds)} has no row of positive weight to judge by")
         folds.append((training, judged))
     if not folds:
         raise ValueError(f"cv gives no folds, got {cv!r}; a generator gives its folds only once")
     return folds
+
+
+def _fold_rows(fold: Any, place: NDArray[np.intp], number: int) -> list[NDArray[np.intp]]:
+    """Training and judged rows of a fold, each given by the numbers of the user's rows, or by a mask."""
+    parts = [np.asarray(rows) for rows in fold]
+    parts = [np.flatnonzero(part) if part.dtype == bool and part.shape == place.shape else part for part in parts]
+    if any(part.ndim != 1 or (len(part) and part.dtype.kind not in "iu") for part in parts):
+        raise ValueError(f"cv: fold {number} must be two arrays of row numbers, got {fold!r:.60}")
+    if any(len(part) and not -len(place) <= part.min() <= part.max() < len(place) for part in parts):
+        raise ValueError(f"cv: fold {number} has numbers of rows beyond the {len(place)} there are")
+    return [(found := place[part.astype(np.intp)])[found >= 0] for part in parts]
 
 
 OF_POSITIVE = {"f1": f1_score, "precision": precision_score, "recall": recall_score}

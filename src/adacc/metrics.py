@@ -1,0 +1,252 @@
+"""The measures of the AdaCC paper, from counts and scores.
+
+Each takes true and predicted labels, as scikit-learn's metrics do, so that ``make_scorer(adacc.metrics.gmean)`` is a
+scorer. The positive class of two is the rarer one among the true labels unless `pos_label` says otherwise: name it
+where a fold is so small that the rarer one may change.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+__all__ = ["auc", "balanced_accuracy", "confusion", "evaluate", "f1", "gmean", "opm", "tnr", "tpr"]
+
+
+def confusion(
+    y_true: ArrayLike, y_pred: ArrayLike, *, labels: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+) -> Array:
+    """Weight of the rows of each (true, predicted) pair of labels.
+
+    Parameters
+    ----------
+    y_true, y_pred : array of shape (n_rows,)
+        Labels.
+    labels : array of shape (n_classes,), default=None
+        The order of rows and columns; None: all labels that occur, sorted.
+    sample_weight : array of shape (n_rows,), default=None
+        A row of weight 2 counts as two rows.
+
+    Returns
+    -------
+    ndarray of shape (n_classes, n_classes)
+
+    Examples
+    --------
+    >>> confusion([0, 0, 0, 1, 1], [0, 0, 1, 1, 0])
+    array([[2., 1.],
+           [1., 1.]])
+    """
+    true, predicted = np.asarray(y_true), np.asarray(y_pred)
+    if true.ndim != 1 or true.shape != predicted.shape:
+        raise ValueError(f"y_true and y_pred must be as long as each other, got shapes {true.shape}, {predicted.shape}")
+    if len(true) == 0:
+        raise ValueError("y_true has no rows to judge by")
+    order = np.union1d(true, predicted) if labels is None else np.asarray(labels)
+    place = {label: at for at, label in enumerate(order.tolist())}
+    unknown = [label for label in [*np.unique(true).tolist(), *np.unique(predicted).tolist()] if label not in place]
+    if unknown:
+        raise ValueError(f"labels must name every class, but {unknown[0]!r} is not among {order.tolist()}")
+    rank = np.argsort(order, kind="stable")
+    pair = [rank[np.searchsorted(order, each, sorter=rank)] for each in (true, predicted)]
+    counts: Array = np.zeros((len(order), len(order)))
+    np.add.at(counts, tuple(pair), _weights(sample_weight, len(true)))
+    return counts
+
+
+def tpr(
+    y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None, sample_weight: ArrayLike | None = None
+) -> float:
+    """True positive rate, TP / (TP + FN): the share of the positive rows that is caught.
+
+    Examples
+    --------
+    >>> tpr([0, 0, 0, 1, 1], [0, 0, 1, 1, 0])
+    0.5
+    """
+    (_, _), (missed, caught) = _against_the_rest(y_true, y_pred, pos_label, sample_weight)
+    return _share(caught, missed)
+
+
+def tnr(
+    y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None, sample_weight: ArrayLike | None = None
+) -> float:
+    """True negative rate, TN / (TN + FP): the share of the other rows that is left alone.
+
+    Examples
+    --------
+    >>> round(tnr([0, 0, 0, 1, 1], [0, 0, 1, 1, 0]), 3)
+    0.667
+    """
+    (left_alone, alarms), (_, _) = _against_the_rest(y_true, y_pred, pos_label, sample_weight)
+    return _share(left_alone, alarms)
+
+
+def balanced_accuracy(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+    """Mean recall of the classes; of two, (TPR + TNR) / 2.
+
+    Examples
+    --------
+    >>> round(balanced_accuracy([0, 0, 0, 1, 1], [0, 0, 1, 1, 0]), 3)
+    0.583
+    """
+    return float(_recalls(y_true, y_pred, sample_weight).mean())
+
+
+def gmean(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+    """Geometric mean of the classes' recalls; of two, √(TPR·TNR). 0 where a class is never caught.
+
+    Examples
+    --------
+    >>> round(gmean([0, 0, 0, 1, 1], [0, 0, 1, 1, 0]), 3)
+    0.577
+    """
+    recalls = _recalls(y_true, y_pred, sample_weight)
+    return float(np.exp(np.log(recalls).mean())) if recalls.all() else 0.0
+
+
+def f1(y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None, sample_weight: ArrayLike | None = None) -> float:
+    """2·TP / (2·TP + FP + FN) of the positive class; for more than two classes without `pos_label` the mean over them.
+
+    Examples
+    --------
+    >>> f1([0, 0, 0, 1, 1], [0, 0, 1, 1, 0])
+    0.5
+    """
+    labels = np.union1d(y_true, y_pred)
+    if pos_label is None and len(labels) > 2:
+        each = [f1(y_true, y_pred, pos_label=label, sample_weight=sample_weight) for label in labels]
+        return float(np.mean(each))
+    (_, alarms), (missed, caught) = _against_the_rest(y_true, y_pred, pos_label, sample_weight)
+    return _share(2 * caught, alarms + missed)
+
+
+def auc(
+    y_true: ArrayLike, y_score: ArrayLike, *, pos_label: Any = None, sample_weight: ArrayLike | None = None
+) -> float:
+    """Area under the ROC curve: how often a positive row scores above another, a tie counting half.
+
+    NaN where only one class is present.
+
+    Examples
+    --------
+    >>> auc([0, 0, 0, 1, 1], [0.1, 0.4, 0.3, 0.4, 0.9])
+    0.9166666666666666
+    """
+    true, scores = np.asarray(y_true), np.asarray(y_score, dtype=np.float64)
+    if true.ndim != 1 or true.shape != scores.shape:
+        raise ValueError(f"y_true and y_score must be as long as each other, got shapes {true.shape}, {scores.shape}")
+    if np.isnan(scores).any():
+        raise ValueError(f"y_score is not a number in row {int(np.argmax(np.isnan(scores)))}")
+    weight = _weights(sample_weight, len(true))
+    positive = true == _positive(true, pos_label, weight)
+    _, level = np.unique(scores, return_inverse=True)
+    positives, others = np.bincount(level, weight * positive), np.bincount(level, weight * ~positive)
+    pairs = positives.sum() * others.sum()
+    below = np.cumsum(others) - others / 2
+    return float((positives * below).sum() / pairs) if pairs > 0 else float("nan")
+
+
+def opm(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """The paper's overall performance measure: the mean of AUC, balanced accuracy, gmean, F1, TPR and TNR.
+
+    Examples
+    --------
+    >>> round(opm([0, 0, 0, 1, 1], [0, 0, 1, 1, 0], [0.1, 0.4, 0.3, 0.4, 0.9]), 3)
+    0.624
+    """
+    return evaluate(y_true, y_pred, y_score, pos_label=pos_label, sample_weight=sample_weight)["opm"]
+
+
+def evaluate(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+) -> dict[str, float]:
+    """All measures of two classes at once, in the order of the paper's tables.
+
+    Parameters
+    ----------
+    y_true, y_pred : array of shape (n_rows,)
+        Labels.
+    y_score : array of shape (n_rows,)
+        Larger for the positive class.
+    pos_label : label, default=None
+        The positive class; None: the rarer one.
+    sample_weight : array of shape (n_rows,), default=None
+        A row of weight 2 counts as two rows.
+
+    Returns
+    -------
+    dict
+        ``balanced_accuracy``, ``gmean``, ``tpr``, ``tnr``, ``f1``, ``auc``, ``opm``.
+
+    Examples
+    --------
+    >>> found = evaluate([0, 0, 0, 1, 1], [0, 0, 1, 1, 0], [0.1, 0.4, 0.3, 0.4, 0.9])
+    >>> {name: round(value, 2) for name, value in found.items()}
+    {'balanced_accuracy': 0.58, 'gmean': 0.58, 'tpr': 0.5, 'tnr': 0.67, 'f1': 0.5, 'auc': 0.92, 'opm': 0.62}
+    """
+    counted: dict[str, Any] = {"sample_weight": sample_weight}
+    of_positive = {"pos_label": pos_label, **counted}
+    found = {
+        "balanced_accuracy": balanced_accuracy(y_true, y_pred, **counted),
+        "gmean": gmean(y_true, y_pred, **counted),
+        "tpr": tpr(y_true, y_pred, **of_positive),
+        "tnr": tnr(y_true, y_pred, **of_positive),
+        "f1": f1(y_true, y_pred, **of_positive),
+        "auc": auc(y_true, y_score, **of_positive),
+    }
+    return {**found, "opm": sum(found.values()) / len(found)}
+
+
+def _recalls(y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None) -> Array:
+    """Of every class that has rows."""
+    counts = confusion(y_true, y_pred, sample_weight=sample_weight)
+    whole = counts.sum(axis=1)
+    return np.diag(counts)[whole > 0.0] / whole[whole > 0.0]
+
+
+def _against_the_rest(y_true: ArrayLike, y_pred: ArrayLike, pos_label: Any, sample_weight: Any) -> list[list[float]]:
+    """The confusion of the positive class with all others: [[TN, FP], [FN, TP]]."""
+    true = np.asarray(y_true)
+    positive = _positive(true, pos_label, _weights(sample_weight, len(true)))
+    return confusion(
+        true == positive, np.asarray(y_pred) == positive, labels=[False, True], sample_weight=sample_weight
+    ).tolist()
+
+
+def _positive(true: NDArray[Any], pos_label: Any, weight: Array) -> Any:
+    if pos_label is not None:
+        return pos_label
+    labels, number = np.unique(true, return_inverse=True)
+    if len(labels) > 2:
+        raise ValueError(f"pos_label must say which of {labels.tolist()} is the positive class")
+    counts = np.bincount(number, weight)
+    return labels[-1] if counts[-1] <= counts[0] else labels[0]
+
+
+def _weights(sample_weight: ArrayLike | None, n_rows: int) -> Array:
+    weight = np.ones(n_rows) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n_rows,):
+        raise ValueError(f"sample_weight must have one value for each of the {n_rows} rows, got shape {weight.shape}")
+    return weight
+
+
+def _share(part: float, rest: float) -> float:
+    """Part of the whole; 0 of nothing."""
+    return part / (part + rest) if part + rest > 0.0 else 0.0

@@ -1,0 +1,1 @@
+"""The evaluation: which method is better, on what, and is it real."""

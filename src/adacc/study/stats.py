@@ -1,0 +1,164 @@
+"""Are the differences between methods real? Ranks, Friedman's test and what follows it, Wilcoxon's, the bootstrap.
+
+Everywhere a row is a data set and a column a method; larger scores are better, rank 1 is the best.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+Array = NDArray[np.float64]
+
+
+def ranks(scores: ArrayLike) -> Array:
+    """Rank of each method on each set; equal scores share the mean of their ranks.
+
+    Examples
+    --------
+    >>> ranks([[0.9, 0.8, 0.8]])
+    array([[1. , 2.5, 2.5]])
+    """
+    return stats.rankdata(-_table(scores, "scores"), axis=1)
+
+
+class Friedman(NamedTuple):
+    """Friedman's test that all methods are alike, and its less conservative form by Iman and Davenport [1980]."""
+
+    chi_square: float
+    p_value: float
+    f_statistic: float
+    f_p_value: float
+
+
+def friedman(by_set: ArrayLike) -> Friedman:
+    """Whether the mean ranks differ more than by chance [Demšar 2006]: χ² = 12N/(k(k+1)) · (Σ R² - k(k+1)²/4).
+
+    Parameters
+    ----------
+    by_set : array of shape (n_sets, n_methods)
+        Ranks.
+    """
+    table = _table(by_set, "ranks")
+    n_sets, k = table.shape
+    mean = table.mean(axis=0)
+    chi_square = 12 * n_sets / (k * (k + 1)) * ((mean**2).sum() - k * (k + 1) ** 2 / 4)
+    rest = n_sets * (k - 1) - chi_square
+    f = (n_sets - 1) * chi_square / rest if rest > 0 else np.inf
+    return Friedman(
+        float(chi_square),
+        float(stats.chi2.sf(chi_square, k - 1)),
+        float(f),
+        float(stats.f.sf(f, k - 1, (k - 1) * (n_sets - 1))),
+    )
+
+
+def rank_tests(by_set: ArrayLike, against: int) -> Array:
+    """Two-sided p-values of each method's mean rank against that of one of them, not yet corrected.
+
+    z = (R_i - R_j) / √(k(k+1)/(6N)); NaN for the method itself.
+
+    Parameters
+    ----------
+    by_set : array of shape (n_sets, n_methods)
+        Ranks.
+    against : int
+        The column to compare with.
+    """
+    table = _table(by_set, "ranks")
+    n_sets, k = table.shape
+    mean = table.mean(axis=0)
+    z = (mean - mean[against]) / np.sqrt(k * (k + 1) / (6 * n_sets))
+    p_values = 2 * stats.norm.sf(np.abs(z))
+    p_values[against] = np.nan
+    return p_values
+
+
+def wilcoxon_tests(scores: ArrayLike, against: int) -> Array:
+    """Two-sided p-values of Wilcoxon's signed-rank test of each method against one of them, not yet corrected.
+
+    NaN for the method itself; 1 where no set tells two methods apart.
+    """
+    table = _table(scores, "scores")
+    p_values = np.full(table.shape[1], np.nan)
+    for method in range(table.shape[1]):
+        difference = table[:, method] - table[:, against]
+        if method != against:
+            p_values[method] = stats.wilcoxon(difference).pvalue if difference.any() else 1.0
+    return p_values
+
+
+def bonferroni(p_values: ArrayLike) -> Array:
+    """Each p-value times the number of tests, NaN not counting.
+
+    Examples
+    --------
+    >>> bonferroni([0.01, 0.04, 0.5])
+    array([0.03, 0.12, 1.  ])
+    """
+    values = np.asarray(p_values, dtype=np.float64)
+    return np.minimum(values * np.count_nonzero(~np.isnan(values)), 1.0)
+
+
+def holm(p_values: ArrayLike) -> Array:
+    """Holm's step-down correction: the smallest times their number, the next times one less, and so on; never falling.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03])
+    array([0.03, 0.06, 0.06])
+    """
+    values = np.asarray(p_values, dtype=np.float64)
+    corrected = np.full_like(values, np.nan)
+    order = np.argsort(values)[: np.count_nonzero(~np.isnan(values))]  # NaN sorts last
+    factors = np.arange(len(order), 0, -1)
+    corrected[order] = np.minimum(np.maximum.accumulate(values[order] * factors), 1.0)
+    return corrected
+
+
+def critical_difference(n_sets: int, n_methods: int, significance: float = 0.05) -> float:
+    """Mean ranks that are further apart than this differ, by Nemenyi's test: q·√(k(k+1)/(6N)).
+
+    Examples
+    --------
+    >>> round(critical_difference(27, 14), 3)
+    3.818
+    """
+    q = stats.studentized_range.ppf(1 - significance, n_methods, np.inf) / np.sqrt(2)
+    return float(q * np.sqrt(n_methods * (n_methods + 1) / (6 * n_sets)))
+
+
+class Interval(NamedTuple):
+    """Where a mean lies."""
+
+    low: float
+    high: float
+
+
+def bootstrap(values: ArrayLike, confidence: float = 0.95, n_draws: int = 10_000, seed: int = 0) -> Interval:
+    """Percentile interval of the mean, from draws of the sets with replacement.
+
+    Parameters
+    ----------
+    values : array of shape (n_sets,)
+        One number a set, such as the difference of two methods.
+    """
+    sample = np.asarray(values, dtype=np.float64)
+    if sample.ndim != 1 or len(sample) == 0 or np.isnan(sample).any():
+        raise ValueError(f"values must be a row of numbers without gaps, got {values!r}")
+    drawn = np.random.default_rng(seed).integers(len(sample), size=(n_draws, len(sample)))
+    low, high = np.quantile(sample[drawn].mean(axis=1), [(1 - confidence) / 2, (1 + confidence) / 2])
+    return Interval(float(low), float(high))
+
+
+def _table(values: ArrayLike, name: str) -> Array:
+    table = np.asarray(values, dtype=np.float64)
+    if table.ndim != 2 or table.shape[0] < 1 or table.shape[1] < 2:
+        raise ValueError(f"{name} must be a table of sets × at least two methods, got shape {table.shape}")
+    if np.isnan(table).any():
+        at = tuple(int(where) for where in np.argwhere(np.isnan(table))[0])
+        raise ValueError(f"{name} has a gap at row {at[0]}, column {at[1]}: every method needs a value on every set")
+    return table
