@@ -82,11 +82,11 @@ class BaseBoosting(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self
         """
         with self._columns_restored_on_failure():
-            settings = read_settings(self.settable())
+            settings = read_settings(self._settable())
             start = self._ensemble if self.warm_start and hasattr(self, "_ensemble") else None
             if start is not None:
                 settings = replace(settings, seed=self._seed)  # the same rows held out, the same samples
-            problem = self.read_training(X, y, sample_weight, reset=start is None)
+            problem = self._read_training(X, y, sample_weight, reset=start is None)
             if start is not None:
                 self._check_warm_start(start, settings, problem)
             problem, held_out = self._hold_out(settings, problem, X_val, y_val, sample_weight_val)
@@ -208,7 +208,7 @@ class BaseBoosting(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         summed = self._ensemble.votes.mean(axis=1) @ by_round
         return summed / (summed.sum() or 1.0)
 
-    def settable(self) -> dict[str, Any]:
+    def _settable(self) -> dict[str, Any]:
         """The parameters, the method among them."""
         return {"method": getattr(self, "_method", None), **self.get_params(deep=False)}
 
@@ -275,7 +275,7 @@ class BaseBoosting(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         models.check(table)
         return table
 
-    def read_training(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Problem:
+    def _read_training(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Problem:
         """Check X, y and the weights, and note the columns."""
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")

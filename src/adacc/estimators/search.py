@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from inspect import signature
-from numbers import Real
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import check_scoring, f1_score, make_scorer, precision_score, recall_score
 from sklearn.model_selection import check_cv
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
@@ -22,6 +20,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from adacc.costs import class_costs
 from adacc.engine.threads import Threads
 from adacc.estimators.base import COLUMNS, BaseBoosting, fitted_attributes
+from adacc.estimators.scoring import ranked, read_scoring, score, scores_by_counts, without_predicting
 from adacc.estimators.settings import Settings, read_settings, whole
 from adacc.estimators.training import Bench, Problem, Trained, train_on
 from adacc.rules import METHODS
@@ -35,6 +34,40 @@ class Best(NamedTuple):
     n_estimators: int
     score: float
     estimator: Any
+
+
+@dataclass(frozen=True)
+class Grid:
+    """All that is tried: costs, as the estimator takes them and by label, and numbers of rounds."""
+
+    estimator: Any
+    settings: Settings
+    columns: dict[str, Any]
+    costs: list[Any]
+    by_label: list[dict[Any, float]]
+    rounds: list[int]
+
+    @cached_property
+    def tries(self) -> list[Settings]:
+        options = self.settings.options
+        return [replace(self.settings, options={**options, "costs": costs}) for costs in self.costs]
+
+    def model(self, i: int, trained: Trained, n_rounds: int, problem: Problem) -> Any:
+        """The estimator with the i-th costs, fitted: what was trained, up to a number of rounds."""
+        model = clone(self.estimator).set_params(costs=self.costs[i], n_estimators=n_rounds)
+        ensemble = trained.ensemble.first(min(n_rounds, len(trained.ensemble)))
+        model.__dict__.update({**self.columns, **fitted_attributes(ensemble, problem, self.tries[i])})
+        return model
+
+
+def _of_best(name: str) -> Callable[[CostSearchCV, Any], Any]:
+    """A method of the best estimator, as one of the search."""
+
+    def method(self: CostSearchCV, X: Any) -> Any:
+        return getattr(self._best(), name)(X)
+
+    method.__name__, method.__doc__ = name, getattr(BaseBoosting, name).__doc__
+    return method
 
 
 class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -134,57 +167,46 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         settings, rounds = self._check()
         template = clone(self.estimator)
-        problem = template.read_training(X, y, sample_weight)
+        problem = template._read_training(X, y, sample_weight)
         columns = {name: vars(template)[name] for name in COLUMNS if name in vars(template)}
-        grid = _grid(self.costs, problem)
-        tries = [replace(settings, options={**settings.options, "costs": costs}) for costs, _ in grid]
-
-        def estimator_of(trained: Trained, i: int, n_rounds: int, problem: Problem = problem) -> Any:
-            model = clone(self.estimator).set_params(costs=grid[i][0], n_estimators=n_rounds)
-            ensemble = trained.ensemble.first(min(n_rounds, len(trained.ensemble)))
-            model.__dict__.update({**columns, **fitted_attributes(ensemble, problem, tries[i])})
-            return model
-
-        scorer = _scorer(self.scoring, problem, template)
-        by_counts = _by_counts(self.scoring, problem, settings)
+        grid = Grid(self.estimator, settings, columns, *_read_costs(self.costs, problem), rounds)
+        scorer = read_scoring(self.scoring, problem, template)
+        formula = without_predicting(self.scoring, problem, settings)
 
         def scores(everyone: list[Trained], problem: Problem, judged: Problem) -> Array:
             """Of each cost (row) and number of rounds (column) on the judged rows."""
-            if by_counts is not None:
-                return np.array([_scores_by_counts(by_counts, each, judged, rounds) for each in everyone])
+            if formula is not None:
+                return np.array([scores_by_counts(formula, each, judged, rounds) for each in everyone])
             rows = judged.table.native, judged.classes[judged.y], None if sample_weight is None else judged.weight
-            return np.array(
-                [
-                    [_score(scorer, estimator_of(each, i, T, problem), *rows) for T in rounds]
-                    for i, each in enumerate(everyone)
-                ]
-            )
+            models = [[grid.model(i, each, T, problem) for T in rounds] for i, each in enumerate(everyone)]
+            return np.array([[score(scorer, model, *rows) for model in of_costs] for of_costs in models])
 
         with Threads(settings.n_threads) as threads:
             if self.cv is None:
-                trained = dict(enumerate(_train_all(tries, problem, None, threads)))
+                trained = dict(enumerate(_train_all(grid.tries, problem, None, threads)))
                 by_split = [scores(list(trained.values()), problem, problem)]
             else:
                 folds = [
                     (problem.subset(training), problem.subset(judged))
                     for training, judged in _folds(self.cv, problem, y, groups)
                 ]
-                by_split = [scores(_train_all(tries, *fold, threads), *fold) for fold in folds]
+                by_split = [scores(_train_all(grid.tries, *fold, threads), *fold) for fold in folds]
             mean = np.mean(by_split, axis=0)
-            best = _ranked(mean).argmax(axis=0).tolist()  # for each number of rounds; the first of equal ones
+            best = ranked(mean).argmax(axis=0).tolist()  # for each number of rounds; the first of equal ones
             if self.cv is not None:
                 again = sorted(set(best))
-                trained = dict(zip(again, _train_all([tries[i] for i in again], problem, None, threads), strict=True))
+                refitted = _train_all([grid.tries[i] for i in again], problem, None, threads)
+                trained = dict(zip(again, refitted, strict=True))
 
-        self.best_by_rounds_ = {
-            T: Best(grid[i][1], T, float(mean[i, t]), estimator_of(trained[i], i, T))
+        found = [
+            Best(grid.by_label[i], T, float(mean[i, t]), grid.model(i, trained[i], T, problem))
             for t, (T, i) in enumerate(zip(rounds, best, strict=True))
-        }
-        t = int(_ranked(np.array([found.score for found in self.best_by_rounds_.values()])).argmax())
-        found = self.best_by_rounds_[rounds[t]]
-        self.best_costs_, self.best_n_estimators_, self.best_score_, self.best_estimator_ = found
+        ]
+        t = int(ranked(np.array([each.score for each in found])).argmax())
+        self.best_by_rounds_ = dict(zip(rounds, found, strict=True))
+        self.best_costs_, self.best_n_estimators_, self.best_score_, self.best_estimator_ = found[t]
         self.best_index_ = best[t] * len(rounds) + t
-        self.cv_results_ = _results(grid, rounds, by_split, "train" if self.cv is None else "test")
+        self.cv_results_ = _results(grid, by_split, "train" if self.cv is None else "test")
         self.n_splits_ = 0 if self.cv is None else len(by_split)
         self.scorer_ = scorer
         self.classes_ = problem.classes
@@ -199,47 +221,9 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             )
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or frame of shape (n_samples, n_features)
-            Rows with the columns of `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        return self._best().predict(X)
-
-    def predict_proba(self, X: Any) -> Array:
-        """Probability of each class, in the order of ``classes_``.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or frame of shape (n_samples, n_features)
-            Rows with the columns of `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
-        return self._best().predict_proba(X)
-
-    def decision_function(self, X: Any) -> Array:
-        """Score of each row; its sign (two classes) or argmax is the prediction.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or frame of shape (n_samples, n_features)
-            Rows with the columns of `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), or (n_samples, n_classes) for more than two classes
-        """
-        return self._best().decision_function(X)
+    predict = _of_best("predict")
+    predict_proba = _of_best("predict_proba")
+    decision_function = _of_best("decision_function")
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """What the search maximised, of the best estimator on these rows.
@@ -258,7 +242,7 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         float
         """
         best = self._best()
-        return _score(self.scorer_, best, X, y, sample_weight)
+        return score(self.scorer_, best, X, y, sample_weight)
 
     def _best(self) -> Any:
         check_is_fitted(self)
@@ -273,7 +257,7 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def _check(self) -> tuple[Settings, list[int]]:
         if not isinstance(self.estimator, BaseBoosting):
             raise TypeError(f"estimator must be a classifier of adacc, got {self.estimator!r}")
-        settings = read_settings(self.estimator.settable())
+        settings = read_settings(self.estimator._settable())
         if not settings.rule.uses_costs:
             able = ", ".join(name for name, method in METHODS.items() if method.rule.uses_costs)
             raise ValueError(f"{self.estimator!r} takes no costs to search; those that do are {able}")
@@ -295,33 +279,31 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str) and len(value) > 0
 
 
-def _grid(costs: Any, problem: Problem) -> list[tuple[Any, dict[Any, float]]]:
+def _read_costs(costs: Any, problem: Problem) -> tuple[list[Any], list[dict[Any, float]]]:
     """The costs to try: as the estimator takes them, and as one number per label."""
-    labels = problem.classes.tolist()
-    if costs is None:
-        if len(labels) == 2:
-            positive, negative = labels[1 - problem.tie_class], labels[problem.tie_class]
-            costs = [{label: step / 10 if label == negative else 1.0 for label in labels} for step in range(1, 11)]
-            assert all(each[positive] == 1.0 for each in costs)
-        else:
-            rarity = problem.rows.class_weight.min() / problem.rows.class_weight
-            costs = [dict(zip(labels, (rarity**power).tolist(), strict=True)) for power in np.linspace(0.0, 1.0, 10)]
+    costs = _paper_grid(problem) if costs is None else costs
     if not _is_list(costs):
         raise ValueError(f"costs must be a list of costs to try, each a dict, a sequence or 'balanced', got {costs!r}")
-    grid = []
+    labels, by_label = problem.classes.tolist(), []
     for at, each in enumerate(costs):
         try:
-            relative = class_costs(each, problem.classes, problem.rows.class_weight)
+            values = class_costs(each, problem.classes, problem.rows.class_weight).tolist()
         except (TypeError, ValueError) as error:
             raise type(error)(f"costs[{at}]: {error}") from None
-        if isinstance(each, str):
-            by_label = dict(zip(labels, relative.tolist(), strict=True))
-        elif hasattr(each, "keys"):
-            by_label = {label: float(each[label]) for label in labels}
-        else:
-            by_label = dict(zip(labels, map(float, each), strict=True))
-        grid.append((each, by_label))
-    return grid
+        if not isinstance(each, str):  # as the user gave them, which may be larger than 1
+            values = [float(value) for value in ([each[label] for label in labels] if hasattr(each, "keys") else each)]
+        by_label.append(dict(zip(labels, values, strict=True)))
+    return list(costs), by_label
+
+
+def _paper_grid(problem: Problem) -> list[dict[Any, float]]:
+    """1 for the positive class, 0.1 ... 1 for the other; of more classes, ten steps from equal to balanced costs."""
+    labels = problem.classes.tolist()
+    if len(labels) == 2:
+        negative = labels[problem.tie_class]
+        return [{label: step / 10 if label == negative else 1.0 for label in labels} for step in range(1, 11)]
+    rarity = problem.rows.class_weight.min() / problem.rows.class_weight
+    return [dict(zip(labels, (rarity**power).tolist(), strict=True)) for power in np.linspace(0.0, 1.0, 10)]
 
 
 def _train_all(tries: list[Settings], problem: Problem, held_out: Problem | None, threads: Threads) -> list[Trained]:
@@ -364,79 +346,8 @@ def _fold_rows(fold: Any, place: NDArray[np.intp], number: int) -> list[NDArray[
     return [(found := place[part.astype(np.intp)])[found >= 0] for part in parts]
 
 
-OF_POSITIVE = {"f1": f1_score, "precision": precision_score, "recall": recall_score}
-"""Scores of one class of two."""
-
-
-def _scorer(scoring: Any, problem: Problem, estimator: Any) -> Callable[..., float]:
-    if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
-        raise ValueError(f"scoring must be one name or one scorer, got {scoring!r}")
-    if scoring not in OF_POSITIVE:
-        return check_scoring(estimator, scoring=scoring)
-    if len(problem.classes) > 2:
-        return check_scoring(estimator, scoring=f"{scoring}_macro")
-    positive = problem.classes[1 - problem.tie_class]
-    return make_scorer(OF_POSITIVE[scoring], pos_label=positive, zero_division=0.0)
-
-
-def _score(scorer: Callable[..., float], estimator: Any, X: Any, y: Any, weight: Any) -> float:
-    """The score of rows, weighted where the scorer can."""
-    takes = signature(scorer).parameters.values()
-    weighted = any(each.name == "sample_weight" or each.kind is each.VAR_KEYWORD for each in takes)
-    value = scorer(estimator, X, y, **({"sample_weight": weight} if weighted and weight is not None else {}))
-    if not isinstance(value, Real):
-        raise TypeError(f"scoring must give a number, got {value!r}")
-    return float(value)
-
-
-def _ranked(scores: Array) -> Array:
-    """Scores to compare: one that is not defined is the worst."""
-    return np.where(np.isnan(scores), -np.inf, scores)
-
-
-class Counts(NamedTuple):
-    """Weight of the rows of two classes that are decided rightly and wrongly, after each number of rounds."""
-
-    true_positive: Array
-    false_negative: Array
-    false_positive: Array
-    true_negative: Array
-
-
-BY_COUNTS: dict[str, Callable[[Counts], Array]] = {
-    "f1": lambda c: _share(2 * c.true_positive, c.false_positive + c.false_negative),
-    "precision": lambda c: _share(c.true_positive, c.false_positive),
-    "recall": lambda c: _share(c.true_positive, c.false_negative),
-    "accuracy": lambda c: _share(c.true_positive + c.true_negative, c.false_positive + c.false_negative),
-}
-"""Scores that follow from what boosting notes of every round, for two classes: nothing need be predicted for them."""
-
-
-def _share(part: Array, rest: Array) -> Array:
-    """Part of the whole; 0 of nothing."""
-    return np.divide(part, part + rest, out=np.zeros_like(part), where=part + rest > 0.0)
-
-
-def _by_counts(scoring: Any, problem: Problem, settings: Settings) -> Callable[[Counts], Array] | None:
-    """How to score without predicting; None where it takes predictions, as after a calibration."""
-    if len(problem.classes) > 2 or settings.calibration is not None or not isinstance(scoring, str):
-        return None
-    return BY_COUNTS.get(scoring)
-
-
-def _scores_by_counts(score: Callable[[Counts], Array], trained: Trained, judged: Problem, rounds: list[int]) -> Array:
-    recall = trained.ensemble.history["class_recall"] if trained.held_out_recall is None else trained.held_out_recall
-    recall = recall[np.minimum(rounds, len(recall)) - 1]
-    right = recall * judged.rows.class_weight
-    wrong = judged.rows.class_weight - right
-    negative, positive = judged.tie_class, 1 - judged.tie_class
-    return score(Counts(right[:, positive], wrong[:, positive], wrong[:, negative], right[:, negative]))
-
-
-def _results(
-    grid: list[tuple[Any, dict[Any, float]]], rounds: list[int], by_split: list[Array], kind: str
-) -> dict[str, Any]:
-    params = [{"costs": by_label, "n_estimators": T} for _, by_label in grid for T in rounds]
+def _results(grid: Grid, by_split: list[Array], kind: str) -> dict[str, Any]:
+    params = [{"costs": by_label, "n_estimators": T} for by_label in grid.by_label for T in grid.rounds]
     splits = np.array([scores.ravel() for scores in by_split])
     mean = splits.mean(axis=0)
     return {
@@ -446,5 +357,5 @@ def _results(
         **{f"split{i}_{kind}_score": scores for i, scores in enumerate(splits)},
         f"mean_{kind}_score": mean,
         f"std_{kind}_score": splits.std(axis=0),
-        f"rank_{kind}_score": rankdata(-_ranked(mean), method="min").astype(np.int32),
+        f"rank_{kind}_score": rankdata(-ranked(mean), method="min").astype(np.int32),
     }

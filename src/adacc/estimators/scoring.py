@@ -1,0 +1,85 @@
+"""How a search scores its models: by a scikit-learn scorer, or, where that is enough, by what boosting notes itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import signature
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.metrics import check_scoring, f1_score, make_scorer, precision_score, recall_score
+
+from adacc.estimators.settings import Settings
+from adacc.estimators.training import Problem, Trained
+from adacc.rules.base import Array
+
+OF_POSITIVE = {"f1": f1_score, "precision": precision_score, "recall": recall_score}
+"""Scores of one class of two."""
+
+
+def read_scoring(scoring: Any, problem: Problem, estimator: Any) -> Callable[..., float]:
+    """The scorer for what a user gave; the scores of one class are those of the positive class, or macro averages."""
+    if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
+        raise ValueError(f"scoring must be one name or one scorer, got {scoring!r}")
+    if scoring not in OF_POSITIVE:
+        return check_scoring(estimator, scoring=scoring)
+    if len(problem.classes) > 2:
+        return check_scoring(estimator, scoring=f"{scoring}_macro")
+    positive = problem.classes[1 - problem.tie_class]
+    return make_scorer(OF_POSITIVE[scoring], pos_label=positive, zero_division=0.0)
+
+
+def score(scorer: Callable[..., float], estimator: Any, X: Any, y: Any, weight: Any) -> float:
+    """The score of rows, weighted where the scorer can."""
+    takes = signature(scorer).parameters.values()
+    weighted = any(each.name == "sample_weight" or each.kind is each.VAR_KEYWORD for each in takes)
+    value = scorer(estimator, X, y, **({"sample_weight": weight} if weighted and weight is not None else {}))
+    if not isinstance(value, Real):
+        raise TypeError(f"scoring must give a number, got {value!r}")
+    return float(value)
+
+
+def ranked(scores: Array) -> Array:
+    """Scores to compare: one that is not defined is the worst."""
+    return np.where(np.isnan(scores), -np.inf, scores)
+
+
+class Counts(NamedTuple):
+    """Weight of the rows of two classes that are decided rightly and wrongly, after each number of rounds."""
+
+    true_positive: Array
+    false_negative: Array
+    false_positive: Array
+    true_negative: Array
+
+
+BY_COUNTS: dict[str, Callable[[Counts], Array]] = {
+    "f1": lambda c: _share(2 * c.true_positive, c.false_positive + c.false_negative),
+    "precision": lambda c: _share(c.true_positive, c.false_positive),
+    "recall": lambda c: _share(c.true_positive, c.false_negative),
+    "accuracy": lambda c: _share(c.true_positive + c.true_negative, c.false_positive + c.false_negative),
+}
+"""Scores that follow from what boosting notes of every round, for two classes: nothing need be predicted for them."""
+
+
+def _share(part: Array, rest: Array) -> Array:
+    """Part of the whole; 0 of nothing."""
+    return np.divide(part, part + rest, out=np.zeros_like(part), where=part + rest > 0.0)
+
+
+def without_predicting(scoring: Any, problem: Problem, settings: Settings) -> Callable[[Counts], Array] | None:
+    """How to score without predicting; None where it takes predictions, as after a calibration."""
+    if len(problem.classes) > 2 or settings.calibration is not None or not isinstance(scoring, str):
+        return None
+    return BY_COUNTS.get(scoring)
+
+
+def scores_by_counts(formula: Callable[[Counts], Array], trained: Trained, judged: Problem, rounds: list[int]) -> Array:
+    """The score after each number of rounds, from the recall of each class that boosting noted."""
+    recall = trained.ensemble.history["class_recall"] if trained.held_out_recall is None else trained.held_out_recall
+    recall = recall[np.minimum(rounds, len(recall)) - 1]
+    right = recall * judged.rows.class_weight
+    wrong = judged.rows.class_weight - right
+    negative, positive = judged.tie_class, 1 - judged.tie_class
+    return formula(Counts(right[:, positive], wrong[:, positive], wrong[:, negative], right[:, negative]))
