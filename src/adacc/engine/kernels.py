@@ -1,7 +1,9 @@
 """Every compiled function. They know arrays and nothing else.
 
-All in one file, because Numba's disk cache does not notice edits to a callee elsewhere. Rows stand grouped by class:
-``starts[k]:starts[k + 1]`` are the rows of class k, so no label is ever looked up. Outputs come last, preallocated.
+All in one file, because Numba's disk cache does not notice edits to a callee elsewhere, in this order: values to codes
+and to step functions; codes to histograms; histograms to a split; a split to scores and weights. Rows stand grouped by
+class: ``starts[k]:starts[k + 1]`` are the rows of class k, so no label is ever looked up. Outputs come last,
+preallocated.
 """
 
 from __future__ import annotations
@@ -26,6 +28,9 @@ _REORDER = {"reassoc", "nsz"}
 
 # A product and a sum in one instruction, which halves the time from one cut to the next.
 _FUSE = {"contract"}
+
+
+# Values to codes, and to step functions.
 
 
 @kernel
@@ -146,6 +151,34 @@ def _halve(values, padded, size, counts):
 
 
 @kernel
+def add_steps(X, columns, starts, thresholds, values, scores):
+    """Add each column's step function to the scores.
+
+    So many rows at a time that all their columns stay in the cache.
+    """
+    n_rows, n_outputs = scores.shape
+    block, codes = np.empty(BLOCK), np.empty(BLOCK, dtype=np.uint64)
+    for top in range(0, n_rows, 4 * BLOCK):
+        bottom = min(top + 4 * BLOCK, n_rows)
+        for u in range(len(columns)):
+            padded, n_blocks = _pad(thresholds[starts[u] : starts[u + 1]])
+            steps = values[starts[u] + 2 * u : starts[u + 1] + 2 * u + 2]
+            missing = np.uint64(len(steps) - 1)
+            for begin in range(top, bottom, BLOCK):
+                size = min(BLOCK, bottom - begin)
+                for i in range(size):
+                    block[i] = X[begin + i, columns[u]]
+                _count_below(block[:size], padded, n_blocks, codes)
+                for i in range(size):
+                    code = codes[i] if block[i] == block[i] else missing
+                    for c in range(n_outputs):
+                        scores[begin + i, c] += steps[code, c]
+
+
+# Codes to histograms.
+
+
+@kernel
 def hash_rows(codes, keys, hashes):
     """Add ``keys[f] * code`` of every feature to each row's hash: equal rows get equal hashes, others hardly ever.
 
@@ -210,6 +243,9 @@ def fill_defaults(scale, total, begins, ends, defaults, histogram):
                 others += histogram[k, at] if at != defaults[c] else 0.0
             left = total[k] - scale[k] * others
             histogram[k, defaults[c]] = left / scale[k] if left > EMPTY else 0.0
+
+
+# Histograms to a split.
 
 
 @kernel
@@ -369,6 +405,9 @@ def _leaf(code, cut, last, categorical):
     return 0 if code <= cut else 1
 
 
+# A split to scores and weights.
+
+
 @kernel
 def weigh_pairs(cells, lookup, raw, scale, starts, mass):
     """Weight of each (true, predicted) pair, added to `mass`; the class of a row is that of its cell."""
@@ -521,28 +560,3 @@ def reweigh(predicted, counts, mass, starts, factors, raw, scale, shrunk, class_
             raw[i] = before * ratio[predicted[i]]
             amounts[j] = raw[i] - before
     return mean, n_stale
-
-
-@kernel
-def add_steps(X, columns, starts, thresholds, values, scores):
-    """Add each column's step function to the scores.
-
-    So many rows at a time that all their columns stay in the cache.
-    """
-    n_rows, n_outputs = scores.shape
-    block, codes = np.empty(BLOCK), np.empty(BLOCK, dtype=np.uint64)
-    for top in range(0, n_rows, 4 * BLOCK):
-        bottom = min(top + 4 * BLOCK, n_rows)
-        for u in range(len(columns)):
-            padded, n_blocks = _pad(thresholds[starts[u] : starts[u + 1]])
-            steps = values[starts[u] + 2 * u : starts[u + 1] + 2 * u + 2]
-            missing = np.uint64(len(steps) - 1)
-            for begin in range(top, bottom, BLOCK):
-                size = min(BLOCK, bottom - begin)
-                for i in range(size):
-                    block[i] = X[begin + i, columns[u]]
-                _count_below(block[:size], padded, n_blocks, codes)
-                for i in range(size):
-                    code = codes[i] if block[i] == block[i] else missing
-                    for c in range(n_outputs):
-                        scores[begin + i, c] += steps[code, c]
