@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adacc.engine import dtypes
 from adacc.engine.learners import Models, Scorer
 from adacc.engine.table import Table
 from adacc.rules.base import ROUNDING, Array
@@ -73,8 +72,7 @@ class Ensemble:
         """The scores after each round."""
         shares = contributions(self.votes, self.decision)
         total = np.zeros((table.n_rows, shares.shape[2]))
-        order = np.arange(table.n_rows, dtype=dtypes.ROW)
-        for (cells, lookup), share in zip(self.models.cells(table, order), shares, strict=True):
+        for (cells, lookup), share in zip(self.models.cells(table, table.every_row), shares, strict=True):
             total += share[lookup[cells]]
             yield settle(total)
 

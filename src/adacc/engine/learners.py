@@ -311,8 +311,8 @@ class Votes:
 
     def scores(self, table: Table) -> Array:
         scores = np.zeros((table.n_rows, self.contributions.shape[2]))
-        order = np.arange(table.n_rows, dtype=dtypes.ROW)
-        for (predicted, _), contribution in zip(self.models.cells(table, order), self.contributions, strict=True):
+        cells = self.models.cells(table, table.every_row)
+        for (predicted, _), contribution in zip(cells, self.contributions, strict=True):
             scores += contribution[predicted]
         return scores
 

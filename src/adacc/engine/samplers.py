@@ -19,13 +19,12 @@ from adacc.rules.base import Array
 
 
 @dataclass(frozen=True)
-class Sample:
-    """Rows for the learner, grouped by class, with their weights; further ones that are not among the real rows."""
+class Drawn:
+    """Rows for the learner, grouped by class, with their weights."""
 
     rows: NDArray[np.uint32]
     weight: Array
     starts: NDArray[np.int64]
-    extra: Extra | None = None
 
     @property
     def listing(self) -> Listing:
@@ -33,22 +32,26 @@ class Sample:
 
     @property
     def class_weight(self) -> Array:
-        own = _class_sums(self.weight, self.starts)
-        return own if self.extra is None else own + _class_sums(self.extra.weight, self.extra.starts)
+        return np.array([block.sum() for block in np.split(self.weight, self.starts[1:-1])])
 
 
 @dataclass(frozen=True)
-class Extra:
+class Extra(Drawn):
     """Synthetic rows: their numbers in the table that the learner has prepared."""
 
     prepared: Any
-    rows: NDArray[np.uint32]
-    weight: Array
-    starts: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Sample(Drawn):
+    """Real rows, and perhaps further ones that are not among them."""
+
+    extra: Extra | None = None
 
     @property
-    def listing(self) -> Listing:
-        return self.rows, self.weight, self.starts[:-1], self.starts[1:]
+    def class_weight(self) -> Array:
+        own = super().class_weight
+        return own if self.extra is None else own + self.extra.class_weight
 
 
 class Sampler(Protocol):
@@ -123,7 +126,7 @@ class Smote:
         counts = np.zeros(self.rows.n_classes, dtype=np.int64)
         counts[self.rarer] = self.n_synthetic
         weight = np.full(counts.sum(), 1.0 / len(everyone))
-        extra = Extra(self.prepared, np.concatenate(dealt), weight, np.cumsum([0, *counts]))
+        extra = Extra(np.concatenate(dealt), weight, np.cumsum([0, *counts]), self.prepared)
         return Sample(everyone, weights.values, self.rows.starts, extra)
 
 
@@ -167,7 +170,3 @@ def _neighbours_between(X: Array, nominal: list[int], n_new: int, k_neighbors: i
     # imbalanced-learn asks for a second class; one row of it takes no part in the making.
     resampled, _ = smote.fit_resample(np.concatenate([X, X[:1]]), np.array([1] * n + [0]))
     return resampled[n + 1 :]
-
-
-def _class_sums(weight: Array, starts: NDArray[np.int64]) -> Array:
-    return np.array([block.sum() for block in np.split(weight, starts[1:-1])])

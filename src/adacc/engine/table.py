@@ -18,7 +18,7 @@ from adacc.engine import dtypes, kernels
 
 Floats = NDArray[np.float64]
 
-BLOCK = 8
+BLOCK_OF_COLUMNS = 8
 """Columns of an array that are read at a time: of a row-major one they share a line of the processor's cache."""
 
 BLOCK_OF_ROWS = 4096
@@ -109,9 +109,9 @@ class ArrayTable(Table):
             for column in wanted:
                 yield column, _as_floats(self.labels(column), self.name(column))[order]
             return
-        columns = np.empty((BLOCK, len(order)))
-        for at in range(0, len(wanted), BLOCK):
-            some = wanted[at : at + BLOCK]
+        columns = np.empty((BLOCK_OF_COLUMNS, len(order)))
+        for at in range(0, len(wanted), BLOCK_OF_COLUMNS):
+            some = wanted[at : at + BLOCK_OF_COLUMNS]
             together = some[-1] - some[0] == len(some) - 1
             if together and X.dtype == np.float64 and X.flags.c_contiguous:
                 kernels.take_columns(X, order, some[0], columns[: len(some)])
