@@ -11,6 +11,8 @@ from adacc.engine.layout import Layout
 from adacc.engine.rows import Rows
 from adacc.engine.table import ArrayTable
 from adacc.engine.threads import Threads
+from adacc.estimators.settings import read_settings
+from adacc.estimators.training import Problem, train
 
 
 def repeated(seed=0, n_distinct=25, n_rows=90):
@@ -70,11 +72,14 @@ def test_few_equal_rows_are_not_worth_it():
     assert len(layout_of(X, y).rows.order) == 100
 
 
-def test_samplers_see_every_row():
+@pytest.mark.parametrize(("method", "all_rows"), [("rusboost", True), ("adaboost", False)])
+def test_equal_rows_stay_apart_where_a_sampler_draws_from_them(method, all_rows):
     X, y = repeated()
-    seen = adacc.RUSBoostClassifier(n_estimators=5, random_state=0).fit(X, y)
-    again = adacc.RUSBoostClassifier(n_estimators=5, random_state=0).fit(X + 0.0, y)
-    np.testing.assert_array_equal(seen.estimator_weights_, again.estimator_weights_)
+    problem = Problem(ArrayTable(X), y, np.ones(len(y)), np.arange(2), 0, np.arange(len(y)))
+    settings = read_settings(adacc.BoostingClassifier(method, n_estimators=1).get_params(deep=False))
+    seen = []
+    train(settings, problem, after_round=lambda boosting, _: seen.append(len(boosting.rows.order)))
+    assert (seen == [len(y)]) == all_rows
 
 
 @pytest.mark.parametrize("method", ["adacc1", "rusboost"])
