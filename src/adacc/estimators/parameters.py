@@ -44,7 +44,8 @@ SHARED = {
     "criterion": """{"gini", "entropy", "error"}, default="gini"
     What a stump's split minimises.""",
     "max_bins": """int or None, default=255
-    Most bins of a numeric feature; a feature with no more distinct values is split exactly. None: always exactly.""",
+    Most bins of a numeric feature; a feature with no more distinct values is split exactly. Of more than 50,000 rows
+    the bins come from a draw, by weight and the same for the same rows in the same order. None: always exactly.""",
     "dialect": """{"paper", "authors"}, default="paper"
     The formulas as printed, or as in the code behind the published tables, where these differ.""",
     "pos_label": """label, default=None
