@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, NamedTuple
 
@@ -103,24 +103,33 @@ RECORDED = ("alpha", "weighted_error", "normaliser", "class_cost", "class_weight
 class Boosting:
     """A run of the loop: what stands between two rounds.
 
+    `alike` are plans whose rounds are the same and that only decide otherwise: their models come at the price of
+    hearing the votes.
+
     Attributes
     ----------
     weights : Weights
         The distribution D.
     audience : Audience
         The training rows' scores.
+    others : list of Audience
+        The same rows, as the plans `alike` decide on them.
     rounds : list of Round
         The rounds so far.
     failed_at_once : bool
         Whether already the first learner was no better than chance; it is kept with vote 1.
     """
 
-    def __init__(self, plan: Plan, learner: Learner, sampler: Sampler | None = None) -> None:
-        self.plan, self.learner, self.sampler = plan, learner, sampler
+    def __init__(
+        self, plan: Plan, learner: Learner, sampler: Sampler | None = None, alike: Sequence[Plan] = ()
+    ) -> None:
+        self.plan, self.learner, self.sampler, self.alike = plan, learner, sampler, alike
         self.rows = rows = learner.rows
         self.weights = Weights(rows, plan.rule.initial(plan.costs))
         self.audience = Audience(rows, plan)
+        self.others = [Audience(rows, other) for other in alike]
         self.rounds: list[Round] = []
+        self._recall_of_others: list[list[Array]] = []
         self.failed_at_once = False
         self._fitted: list[Any] = []
         self._resumed: Models | None = None
@@ -133,6 +142,7 @@ class Boosting:
             W = weigh_pairs(cells, self.weights)
             factors = ensemble.factors[t].copy()
             self.audience.hear(cells, ensemble.votes[t])
+            self._tell_others(cells, ensemble.votes[t])
             self.weights.update(factors, W, self.audience.predicted, self.audience.counts)
             record = {name: ensemble.history[name][t] for name in RECORDED}
             last = ensemble.finished and t == len(ensemble) - 1
@@ -156,6 +166,7 @@ class Boosting:
             if t > 0:
                 return None
             self.failed_at_once, alpha = True, 1.0
+        self._tell_others(cells, alpha)
         F = self.plan.rule.factors(alpha, costs)
         class_weight = self.weights.class_weight
         Z = self.weights.update(F, W, self.audience.predicted, self.audience.counts)
@@ -183,6 +194,10 @@ class Boosting:
             if change != 0.0:
                 recall = self.audience.hear(cells, change)
         return alpha, costs, recall
+
+    def _tell_others(self, cells: Cells, alpha: Any) -> None:
+        if self.others:
+            self._recall_of_others.append([other.hear(cells, alpha) for other in self.others])
 
     def _strength(self, alpha: Any) -> Any:
         """A vote as it counts: a learner without errors must not outvote all others for ever."""
@@ -216,3 +231,17 @@ class Boosting:
             history=history,
             finished=self.rounds[-1].last,
         )
+
+    def ensembles(self) -> list[Ensemble]:
+        """The model of the plan, and those of the plans `alike`."""
+        model = self.ensemble()
+        return [model, *(self._decided_otherwise(model, i) for i in range(len(self.alike)))]
+
+    def _decided_otherwise(self, model: Ensemble, i: int) -> Ensemble:
+        plan = self.alike[i]
+        history = {
+            **model.history,
+            "class_cost": np.tile(plan.costs, (len(model), 1)),
+            "class_recall": np.array([recall[i] for recall in self._recall_of_others]),
+        }
+        return replace(model, decision=plan.decision, history=history)

@@ -309,7 +309,9 @@ def _paper_grid(problem: Problem) -> list[dict[Any, float]]:
 def _train_all(tries: list[Settings], problem: Problem, held_out: Problem | None, threads: Threads) -> list[Trained]:
     """A model for each try, all on the same codes; as many at a time as there are threads."""
     bench = Bench(tries[0], problem, held_out, None, threads, several=True)
-    return threads.each(lambda settings: train_on(bench, settings, Threads(1)), tries)
+    alike = [tries] if tries[0].rule.costs_decide_only else [[settings] for settings in tries]
+    trained = threads.each(lambda several: train_on(bench, several, Threads(1)), alike)
+    return [each for several in trained for each in several]
 
 
 def _folds(cv: Any, problem: Problem, y: ArrayLike, groups: Any) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:

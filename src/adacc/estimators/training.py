@@ -187,28 +187,42 @@ def train(
     there.
     """
     with Threads(settings.n_threads) as threads:
-        return train_on(Bench(settings, problem, held_out, start, threads), settings, threads, after_round)
+        bench = Bench(settings, problem, held_out, start, threads)
+        return train_on(bench, [settings], threads, after_round)[0]
 
 
-def train_on(bench: Bench, settings: Settings, threads: Threads, after_round: AfterRound = lambda *_: False) -> Trained:
-    """As `train`, on rows that are ready; `settings` may differ from the bench's in what the rows do not depend on."""
-    problem, start = bench.problem, bench.start
-    plan, learner = make_plan(settings, problem), bench.learner(settings, threads)
-    boosting = Boosting(plan, learner, _sampler(settings, problem, learner, 0 if start is None else len(start)))
+def train_on(
+    bench: Bench, several: list[Settings], threads: Threads, after_round: AfterRound = lambda *_: False
+) -> list[Trained]:
+    """As `train`, on rows that are ready; the settings may differ from the bench's in what the rows do not depend on.
+
+    Several at once if they differ in nothing but costs that only decide: they are boosted once.
+    """
+    settings, problem, start = several[0], bench.problem, bench.start
+    plan, *alike = plans = [make_plan(each, problem) for each in several]
+    learner = bench.learner(settings, threads)
+    sampler = _sampler(settings, problem, learner, 0 if start is None else len(start))
+    boosting = Boosting(plan, learner, sampler, alike)
     if start is not None:
         boosting.resume(start, problem.table)
-    watch = None if bench.held_out is None else Watch(bench, plan, learner, settings.patience)
+    watches = [None if bench.held_out is None else Watch(bench, each, learner, settings.patience) for each in plans]
 
     def ask_all(boosting: Boosting, model: Any) -> bool:
-        stops = watch is not None and watch(boosting, model)
-        return bool(after_round(boosting, stops)) or stops
+        stops = [watch is not None and watch(boosting, model) for watch in watches]  # each must hear the round
+        return bool(after_round(boosting, any(stops))) or any(stops)
 
     boosting.run(settings.n_rounds, ask_all)
-    ensemble = boosting.ensemble()
-    if watch is not None and settings.patience is not None:
+    ensembles = zip(boosting.ensembles(), watches, strict=True)
+    return [_trained(boosting, ensemble, watch, settings.patience) for ensemble, watch in ensembles]
+
+
+def _trained(boosting: Boosting, ensemble: Ensemble, watch: Watch | None, patience: int | None) -> Trained:
+    if watch is None:
+        return Trained(ensemble, boosting.failed_at_once, None)
+    if patience is not None:
         ensemble.history["validation_balanced_accuracy"] = np.array(watch.accuracy)
         ensemble = ensemble.first(watch.best_round + 1)
-    return Trained(ensemble, boosting.failed_at_once, None if watch is None else np.array(watch.recall))
+    return Trained(ensemble, boosting.failed_at_once, np.array(watch.recall))
 
 
 def make_plan(settings: Settings, problem: Problem) -> Plan:

@@ -42,6 +42,7 @@ class AdaMEC(AdaBoost):
     """
 
     uses_costs = True
+    costs_decide_only = True
     bounded = False
 
     def decision(self, costs: Array) -> Array:

@@ -36,6 +36,8 @@ class Rule:
         Whether the user's cost per class takes part.
     costs_follow : {None, "ensemble", "learner"}
         Whose error rates set the costs of a round, for the methods that find their costs themselves.
+    costs_decide_only : bool
+        Whether the costs take part in nothing but the decision, so that models of all costs have the same rounds.
     bounded : bool
         Whether the running product of the normalisers bounds the training error: true where every factor is at least
         AdaBoost's for the same vote.
@@ -45,6 +47,7 @@ class Rule:
 
     uses_costs: ClassVar[bool] = False
     costs_follow: ClassVar[str | None] = None
+    costs_decide_only: ClassVar[bool] = False
     bounded: ClassVar[bool] = False
     allowed: ClassVar[dict[str, tuple[str, ...]]] = {
         "dialect": ("paper", "authors"),
@@ -82,6 +85,9 @@ class Rule:
 
 def right_and_wrong(W: Array) -> tuple[float, float]:
     """Weight of the rows predicted rightly and wrongly, each summed by itself: a difference would lose small ones."""
+    if len(W) == 2:  # as nearly always, and asked for every round
+        (true_0, false_0), (false_1, true_1) = W.tolist()
+        return true_0 + true_1, false_0 + false_1
     masses, step = W.ravel().tolist(), len(W) + 1
     right = sum(masses[::step])
     del masses[::step]
