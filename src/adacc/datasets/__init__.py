@@ -1,0 +1,32 @@
+"""The data sets of the AdaCC paper: what they are, where they come from, and the user's own tables."""
+
+from adacc.datasets.catalogue import CATALOGUE, Entry
+from adacc.datasets.checks import (
+    CacheWarning,
+    ChecksumWarning,
+    DataError,
+    MismatchError,
+    TableError,
+    UnavailableError,
+    UnknownSetError,
+    checksum,
+)
+from adacc.datasets.store import available, fetch, load
+from adacc.datasets.tables import read_table
+
+__all__ = [
+    "CATALOGUE",
+    "CacheWarning",
+    "ChecksumWarning",
+    "DataError",
+    "Entry",
+    "MismatchError",
+    "TableError",
+    "UnavailableError",
+    "UnknownSetError",
+    "available",
+    "checksum",
+    "fetch",
+    "load",
+    "read_table",
+]

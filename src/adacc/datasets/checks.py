@@ -1,0 +1,125 @@
+"""What can be wrong with a table, and how it is noticed: counts, and a checksum of the content."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from typing import TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from adacc.datasets.catalogue import Entry
+
+Hashes: TypeAlias = NDArray[np.uint64]
+Table: TypeAlias = tuple[pd.DataFrame, pd.Series]
+
+# The finaliser of splitmix64: a small change of a cell changes half of the bits.
+FACTORS = np.array([0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0x9E3779B97F4A7C15], dtype=np.uint64)
+SHIFTS = np.array([30, 27, 31], dtype=np.uint64)
+
+
+class DataError(Exception):
+    """Something is the matter with a data set; the others below say what."""
+
+
+class UnknownSetError(DataError, ValueError):
+    """No data set of the catalogue has this name."""
+
+
+class MismatchError(DataError, ValueError):
+    """A table is not the one that the catalogue describes."""
+
+
+class UnavailableError(DataError, OSError):
+    """A data set is nowhere to be found, nor could it be downloaded."""
+
+
+class TableError(DataError, ValueError):
+    """A data file cannot be used as it is."""
+
+
+class ChecksumWarning(UserWarning):
+    """A table has the counts of the catalogue but not its content: results may differ from the published ones."""
+
+
+class CacheWarning(UserWarning):
+    """A file of the cache is damaged and is fetched again."""
+
+
+def checksum(frame: pd.DataFrame, target: pd.Series) -> str:
+    """Checksum of a table's content, whatever the order of its rows, its column names and the width of its numbers.
+
+    Parameters
+    ----------
+    frame : DataFrame of shape (n_rows, n_features)
+        Numbers count as float64, categories as their strings; the order of the columns matters.
+    target : Series of shape (n_rows,)
+        Counts as one more column, the last.
+
+    Returns
+    -------
+    str
+        32 hexadecimal digits. They guard against mistakes, not against malice.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame, target = pd.DataFrame({"x": [1, 2, 3]}), pd.Series([0, 0, 1])
+    >>> checksum(frame, target)
+    'c042fba12cfd0d03b8c487d2a7024a70'
+    >>> checksum(frame[::-1].astype(float), target[::-1]) == checksum(frame, target)
+    True
+    """
+    rows: Hashes = np.zeros(len(frame), dtype=np.uint64)
+    for column in [*(frame.iloc[:, j] for j in range(frame.shape[1])), target]:
+        # Times an odd number, so that exchanging two columns shows.
+        rows = _mix(rows * FACTORS[2] + _cells(column))
+    # Sums do not see the order of the rows, and unlike an exclusive or they see repeated ones.
+    return "".join(f"{int(hashes.sum()):016x}" for hashes in (rows, _mix(rows + FACTORS[2])))
+
+
+def _mix(hashes: Hashes) -> Hashes:
+    hashes = (hashes ^ (hashes >> SHIFTS[0])) * FACTORS[0]
+    hashes = (hashes ^ (hashes >> SHIFTS[1])) * FACTORS[1]
+    return hashes ^ (hashes >> SHIFTS[2])
+
+
+def _cells(column: pd.Series) -> Hashes:
+    """64 bits a cell."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        levels = [f"level {level}" for level in column.cat.categories]
+        digests = [hashlib.blake2b(text.encode(), digest_size=8).digest() for text in [*levels, "missing"]]
+        bits = np.array([int.from_bytes(digest, "little") for digest in digests], dtype=np.uint64)
+        return bits[column.cat.codes.to_numpy()]  # missing is -1, the last
+    numbers = column.to_numpy(dtype=np.float64, na_value=np.nan) + 0.0  # -0 becomes 0
+    numbers[np.isnan(numbers)] = np.nan  # of the many NaN the usual one
+    return numbers.view(np.uint64)
+
+
+def check_counts(entry: Entry, table: Table, where: str) -> None:
+    """Raise unless rows, features and classes are as many as the catalogue says."""
+    frame, target = table
+    pairs = {
+        "rows": (entry.rows, len(frame)),
+        "features": (entry.features, frame.shape[1]),
+        "minority rows": (entry.minority, int((target == 1).sum())),
+        "majority rows": (entry.majority, int((target == 0).sum())),
+    }
+    wrong = [f"{name}: {due} expected, {found} found" for name, (due, found) in pairs.items() if due != found]
+    if wrong:
+        raise MismatchError(f"{where} is not the data set {entry.name!r} of the catalogue; {'; '.join(wrong)}")
+
+
+def check_content(entry: Entry, table: Table, where: str) -> None:
+    """Warn unless the content is the catalogue's."""
+    found = checksum(*table)
+    if found != entry.checksum:
+        warnings.warn(
+            f"{where} has the rows, features and class counts of {entry.name!r} but other content (checksum "
+            f"{entry.checksum} expected, {found} found): results may differ from the published ones"
+            + (f". Of this data set: {entry.note}" if entry.note else ""),
+            ChecksumWarning,
+            stacklevel=3,
+        )
