@@ -201,14 +201,16 @@ def evaluate(
     >>> {name: round(value, 2) for name, value in found.items()}
     {'balanced_accuracy': 0.58, 'gmean': 0.58, 'tpr': 0.5, 'tnr': 0.67, 'f1': 0.5, 'auc': 0.92, 'opm': 0.62}
     """
-    counted: dict[str, Any] = {"sample_weight": sample_weight}
-    of_positive = {"pos_label": pos_label, **counted}
+    of_positive: dict[str, Any] = {"pos_label": pos_label, "sample_weight": sample_weight}
+    (left_alone, alarms), (missed, caught) = _against_the_rest(y_true, y_pred, **of_positive)
+    of_rare, of_others = _share(caught, missed), _share(left_alone, alarms)
+    recalls = [rate for rate, rows in ((of_rare, caught + missed), (of_others, left_alone + alarms)) if rows > 0.0]
     found = {
-        "balanced_accuracy": balanced_accuracy(y_true, y_pred, **counted),
-        "gmean": gmean(y_true, y_pred, **counted),
-        "tpr": tpr(y_true, y_pred, **of_positive),
-        "tnr": tnr(y_true, y_pred, **of_positive),
-        "f1": f1(y_true, y_pred, **of_positive),
+        "balanced_accuracy": sum(recalls) / len(recalls),
+        "gmean": float(np.prod(recalls)) ** (1 / len(recalls)),
+        "tpr": of_rare,
+        "tnr": of_others,
+        "f1": _share(2 * caught, alarms + missed),
         "auc": auc(y_true, y_score, **of_positive),
     }
     return {**found, "opm": sum(found.values()) / len(found)}

@@ -16,7 +16,7 @@ DECIMALS = 10
 """Scores that differ beyond are equal: an isotonic curve may jump between them."""
 
 FLAT = 1e-12
-"""A gradient (of weights that sum to 1) smaller than this is zero."""
+"""A gradient, or a gain in likelihood, smaller than this is zero where the weights sum to 1."""
 
 MOST_STEPS = 100
 """Of Newton's method, which takes about eight."""
@@ -64,12 +64,11 @@ def _most_likely(x: Array, target: Array, weight: Array, line: Array) -> Array:
         hessian = np.array([[(bent * x).sum(), bent.sum()], [bent.sum(), bend.sum()]])
         step = np.linalg.lstsq(hessian, gradient)[0]  # scores that are all the same leave the slope open
         size = 1.0
-        while size > FLAT and not (then := loss((line[0] - size * step[0]) * x + (line[1] - size * step[1]))) < now:
+        while size > FLAT and loss((line[0] - size * step[0]) * x + (line[1] - size * step[1])) > now + FLAT:
             size /= 2.0
-        if size <= FLAT:
-            break  # nothing is left but rounding
-        line, now = line - size * step, then
+        line = line - size * step
         z = line[0] * x + line[1]
+        now = loss(z)
     return line
 
 

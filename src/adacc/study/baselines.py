@@ -1,0 +1,266 @@
+"""What AdaCC is compared with: the methods of other libraries, as they come, on one fold.
+
+Methods that boost have scores for every number of rounds T, from one fit where the library can predict with its first T
+rounds. A method without rounds (a tree on resampled rows, a forest, an ensemble of fixed size) reports under T = 1, as
+trees do in the paper. Each uses one thread, and the seed decides all that is random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import StratifiedKFold
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier
+from threadpoolctl import threadpool_limits
+
+from adacc.estimators.classifiers import AdaBoostClassifier
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = NDArray[np.float64]
+Scores = dict[int, Array]
+"""By number of rounds: a score for each test row, above 0 where the positive class is predicted."""
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Rows to train on, rows to score, and the numbers of rounds that are asked for.
+
+    The features are numeric and `category` columns, both with gaps; of y, 1 is the positive class, the rare one.
+    """
+
+    X: pd.DataFrame
+    y: NDArray[np.int8]
+    X_test: pd.DataFrame
+    rounds: list[int]
+    seed: int
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A method: its label in tables, the distribution it comes from, its scores on a fold, whether it has rounds."""
+
+    name: str
+    library: str
+    scores: Callable[[Fold], Scores]
+    boosts: bool = True
+
+
+def library_version(library: str) -> str:
+    """The installed version of a distribution."""
+    return version(library)
+
+
+def _resampled_tree(sampler: str, fold: Fold) -> Scores:
+    """A decision tree on as many rows of one class as of the other."""
+    X, X_test = _complete_numbers(fold)
+    with threadpool_limits(1):  # the search for neighbours takes all cores otherwise
+        X, y = _sampler(sampler, _rarer(fold), fold.seed).fit_resample(X, fold.y)
+    return _probability(DecisionTreeClassifier(random_state=fold.seed).fit(X, y), X_test)
+
+
+def _sampler(name: str, n_rarer: int, seed: int) -> Any:
+    if name == "RandomUnderSampler":
+        return _library("imblearn.under_sampling").RandomUnderSampler(random_state=seed)
+    over_sampling = _library("imblearn.over_sampling")
+    if name == "SMOTE" and n_rarer > 1:
+        return over_sampling.SMOTE(k_neighbors=min(5, n_rarer - 1), random_state=seed)
+    # SMOTE, too, can but repeat a single row.
+    return over_sampling.RandomOverSampler(random_state=seed)
+
+
+def _resampling_ensemble(classifier: str, fold: Fold) -> Scores:
+    """An ensemble of imbalanced-learn with its own defaults, the number of its members among them."""
+    X, X_test = _complete_numbers(fold)
+    model = getattr(_library("imblearn.ensemble"), classifier)(n_jobs=1, random_state=fold.seed)
+    return _probability(model.fit(X, fold.y), X_test)
+
+
+def _rusboost(fold: Fold) -> Scores:
+    """Raises ValueError where already the first stump is no better than chance."""
+    X, X_test = _complete_numbers(fold)
+    stump = DecisionTreeClassifier(max_depth=1)
+    boosting = _library("imblearn.ensemble").RUSBoostClassifier
+    model = boosting(stump, n_estimators=max(fold.rounds), random_state=fold.seed).fit(X, fold.y)
+    return _at_rounds(model.staged_decision_function(X_test), fold.rounds)
+
+
+def _lightgbm(fold: Fold) -> Scores:
+    X, X_test = _native_categories(fold)
+    model = (
+        _library("lightgbm")
+        .LGBMClassifier(
+            n_estimators=max(fold.rounds),
+            is_unbalance=True,
+            # Otherwise the layout of the data is whichever is faster at the moment, and sums are rounded accordingly.
+            deterministic=True,
+            force_col_wise=True,
+            n_jobs=1,
+            random_state=fold.seed,
+            verbose=-1,
+        )
+        .fit(X, fold.y)
+    )
+    return {T: np.asarray(model.predict(X_test, raw_score=True, num_iteration=T)) for T in fold.rounds}
+
+
+def _xgboost(fold: Fold) -> Scores:
+    X, X_test = _native_categories(fold)
+    n_others, n_positive = np.bincount(fold.y, minlength=2)
+    model = (
+        _library("xgboost")
+        .XGBClassifier(
+            n_estimators=max(fold.rounds),
+            scale_pos_weight=float(n_others / n_positive),
+            enable_categorical=True,
+            n_jobs=1,
+            random_state=fold.seed,
+            verbosity=0,
+        )
+        .fit(X, fold.y)
+    )
+    return {
+        T: model.predict(X_test, output_margin=True, iteration_range=(0, T)).astype(np.float64) for T in fold.rounds
+    }
+
+
+def _hist_gradient_boosting(fold: Fold) -> Scores:
+    X, X_test = _native_categories(fold)
+    model = HistGradientBoostingClassifier(
+        max_iter=max(fold.rounds),
+        class_weight="balanced",
+        categorical_features="from_dtype",
+        early_stopping=False,
+        random_state=fold.seed,
+    )
+    with threadpool_limits(1):  # it has no n_jobs
+        return _at_rounds(model.fit(X, fold.y).staged_decision_function(X_test), fold.rounds)
+
+
+def _adaboost_threshold(fold: Fold) -> Scores:
+    """AdaBoost, with the threshold of most balanced accuracy on the training rows, each scored by a fold without it."""
+
+    def scores(X: pd.DataFrame, y: NDArray[np.int8], X_test: pd.DataFrame) -> Scores:
+        model = AdaBoostClassifier(n_estimators=max(fold.rounds), n_jobs=1, random_state=fold.seed).fit(X, y)
+        return _at_rounds(model.staged_decision_function(X_test), fold.rounds)
+
+    held_out: Scores = {T: np.empty(len(fold.y)) for T in fold.rounds}
+    n_folds = min(5, _rarer(fold))
+    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=fold.seed)
+    for train, test in splitter.split(fold.X, fold.y):
+        for T, found in scores(fold.X.iloc[train], fold.y[train], fold.X.iloc[test]).items():
+            held_out[T][test] = found
+    whole = scores(fold.X, fold.y, fold.X_test)
+    return {T: whole[T] - best_threshold(fold.y, held_out[T]) for T in fold.rounds}
+
+
+def best_threshold(y: NDArray[np.int8], scores: Array) -> float:
+    """The threshold above which rows are best called positive, by balanced accuracy; of several the nearest to 0.
+
+    Half-way between two scores, or the largest score, where no row is called positive.
+
+    Examples
+    --------
+    >>> best_threshold(np.array([0, 0, 1, 0, 1, 1]), np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0]))
+    -1.5
+    """
+    levels = np.unique(scores)
+    thresholds = np.append((levels[:-1] + levels[1:]) / 2, levels[-1])
+    positive, others = (np.sort(scores[y == label]) for label in (1, 0))
+    caught = len(positive) - np.searchsorted(positive, thresholds, side="right")
+    left_alone = np.searchsorted(others, thresholds, side="right")
+    # Whole numbers, so that equally good thresholds are equal.
+    gain = caught * len(others) + left_alone * len(positive)
+    best = thresholds[gain == gain.max()]
+    return float(best[np.argmin(np.abs(best))])
+
+
+def _rarer(fold: Fold) -> int:
+    """Training rows of the rarer class."""
+    return int(np.bincount(fold.y, minlength=2).min())
+
+
+def _at_rounds(stages: Iterable[Array], rounds: list[int]) -> Scores:
+    """The scores after the asked rounds; after the last one where boosting ended before."""
+    found: Scores = {}
+    for T, last in enumerate(stages, start=1):
+        if T in rounds:
+            found[T] = last
+    return {T: found.get(T, last) for T in rounds}
+
+
+def _probability(model: Any, X_test: Array) -> Scores:
+    return {1: model.predict_proba(X_test)[:, 1] - 0.5}
+
+
+def _complete_numbers(fold: Fold) -> tuple[Array, Array]:
+    """Training and test rows as arrays, for methods that take neither categories nor gaps.
+
+    Categories become one column for each that the training rows have, a gap among them being one of its own; a gap in a
+    numeric column becomes the median of the training rows, and 0 where they have nothing but gaps.
+    """
+    categories = list(fold.X.select_dtypes("category"))
+    coder = ColumnTransformer(
+        [
+            (
+                "numbers",
+                SimpleImputer(strategy="median", keep_empty_features=True),
+                list(fold.X.columns.drop(categories)),
+            ),
+            ("categories", OneHotEncoder(handle_unknown="ignore", sparse_output=False), categories),
+        ]
+    )
+    return coder.fit_transform(fold.X), coder.transform(fold.X_test)
+
+
+def _native_categories(fold: Fold) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Training and test rows for methods that read `category` columns: a category new to them is a gap.
+
+    Columns go by number, because LightGBM and XGBoost refuse some signs in names.
+    """
+    known = {name: column.cat.categories for name, column in fold.X.select_dtypes("category").items()}
+    X_test = fold.X_test.assign(**{name: fold.X_test[name].cat.set_categories(of) for name, of in known.items()})
+    numbers = [f"x{i}" for i in range(fold.X.shape[1])]
+    return fold.X.set_axis(numbers, axis=1), X_test[fold.X.columns].set_axis(numbers, axis=1)
+
+
+def _library(module: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ImportError(f"this baseline needs {module.split('.')[0]}: pip install 'adacc[study]'") from error
+
+
+BASELINES = {
+    "smote-tree": Baseline("SMOTE + D.T.", "imbalanced-learn", partial(_resampled_tree, "SMOTE"), boosts=False),
+    "ros-tree": Baseline("ROS + D.T.", "imbalanced-learn", partial(_resampled_tree, "RandomOverSampler"), boosts=False),
+    "rus-tree": Baseline(
+        "RUS + D.T.", "imbalanced-learn", partial(_resampled_tree, "RandomUnderSampler"), boosts=False
+    ),
+    "imblearn-rusboost": Baseline("RUSBoost (imblearn)", "imbalanced-learn", _rusboost),
+    "lightgbm": Baseline("LightGBM", "lightgbm", _lightgbm),
+    "xgboost": Baseline("XGBoost", "xgboost", _xgboost),
+    "hist-gradient-boosting": Baseline("HistGradientBoosting", "scikit-learn", _hist_gradient_boosting),
+    "balanced-random-forest": Baseline(
+        "Balanced R.F.",
+        "imbalanced-learn",
+        partial(_resampling_ensemble, "BalancedRandomForestClassifier"),
+        boosts=False,
+    ),
+    "easy-ensemble": Baseline(
+        "EasyEnsemble", "imbalanced-learn", partial(_resampling_ensemble, "EasyEnsembleClassifier"), boosts=False
+    ),
+    "adaboost-threshold": Baseline("AdaBoost + threshold", "adacc", _adaboost_threshold),
+}

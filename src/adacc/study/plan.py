@@ -1,0 +1,174 @@
+"""What a study does, as data: which methods, on which sets, how often."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, fields, replace
+from difflib import get_close_matches
+from importlib import resources
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from adacc.rules import METHODS
+from adacc.study.baselines import BASELINES
+
+IN_TWO_DIALECTS = ("adacc1", "adan-cc1", "csb1", "adac1", "adac3", "adacost")
+"""Methods that the authors' code computes otherwise than the paper prints them; the others are the same in both."""
+
+
+class Task(NamedTuple):
+    """One training and test part: the unit of work, and of what is stored."""
+
+    dataset: str
+    repeat: int
+    fold: int
+
+    def __str__(self) -> str:
+        return f"{self.dataset}, repeat {self.repeat}, fold {self.fold}"
+
+
+class Variant(NamedTuple):
+    """A method in one of its dialects."""
+
+    method: str
+    dialect: str
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """A study: `paper.toml` says what each entry means.
+
+    Attributes
+    ----------
+    files : dict
+        The user's own data: a file and the name of its target column for each name among `datasets`.
+    """
+
+    name: str
+    datasets: tuple[str, ...]
+    repeats: int
+    folds: int
+    seed: int
+    rounds: tuple[int, ...]
+    costs: tuple[float, ...]
+    tuned_on: str
+    max_bins: int | None
+    criterion: str
+    dialects: tuple[str, ...]
+    methods: dict[str, str]
+    baselines: dict[str, int]
+    fewer_repeats: dict[str, int]
+    tables: dict[str, list[str]]
+    files: dict[str, tuple[str, str | None]]
+
+    def tasks(self) -> list[Task]:
+        """All of them, set by set."""
+        return [
+            Task(dataset, repeat, fold)
+            for dataset in self.datasets
+            for repeat in range(self.repeats)
+            for fold in range(self.folds)
+        ]
+
+    def variants(self) -> Iterator[Variant]:
+        """The methods of adacc, each in every dialect in which it is another."""
+        for method in self.methods:
+            for dialect in self.dialects if method in IN_TWO_DIALECTS else self.dialects[:1]:
+                yield Variant(method, dialect)
+
+    def baselines_of(self, task: Task) -> list[str]:
+        """The methods of other libraries that take part."""
+        if task.repeat >= self.fewer_repeats.get(task.dataset, self.repeats):
+            return []
+        return [name for name, repeats in self.baselines.items() if task.repeat < repeats]
+
+    def label(self, method: str) -> str:
+        """The method's name in tables."""
+        return self.methods[method] if method in self.methods else BASELINES[method].name
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, entries: dict[str, Any]) -> Protocol:
+        """Of a TOML or JSON file; checked."""
+        known = {field.name for field in fields(cls)}
+        for name in entries:
+            if name not in known:
+                raise ValueError(f"a study has no entry {name!r}{_hint(name, known)}")
+        missing = known - entries.keys() - {"files", "tables"}
+        if missing:
+            raise ValueError(f"the study lacks {', '.join(sorted(missing))}")
+        frozen: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in entries.items()
+        }
+        files = {name: (file, target) for name, (file, target) in frozen.pop("files", {}).items()}
+        return check(cls(**{"tables": {}, **frozen}, files=files))
+
+
+def read_protocol(name: str | Path) -> Protocol:
+    """The study of a name, as it comes with the package, or of a TOML file.
+
+    Examples
+    --------
+    >>> protocol = read_protocol("paper")
+    >>> len(protocol.datasets), protocol.repeats, protocol.rounds
+    (27, 10, (25, 50, 100, 200))
+    """
+    shipped = resources.files("adacc.study") / f"{name}.toml"
+    if str(name).isidentifier() and shipped.is_file():
+        text = shipped.read_text()
+    elif Path(name).is_file():
+        text = Path(name).read_text()
+    else:
+        raise ValueError(f"there is no study {str(name)!r}: give 'paper' or the path of a TOML file")
+    try:
+        return Protocol.from_json(tomllib.loads(text))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"study {str(name)!r}: {error}") from None
+
+
+def choose_methods(protocol: Protocol, names: Iterable[str]) -> Protocol:
+    """The study with these methods only; ones that it did not have take part in every repeat."""
+    methods, baselines = {}, {}
+    for name in names:
+        if name in METHODS:
+            methods[name] = protocol.methods.get(name, name)
+        elif name in BASELINES:
+            baselines[name] = protocol.baselines.get(name, protocol.repeats)
+        else:
+            raise ValueError(f"method {name!r} is unknown{_hint(name, [*METHODS, *BASELINES])}")
+    return replace(protocol, methods=methods, baselines=baselines)
+
+
+def check(protocol: Protocol) -> Protocol:
+    """The protocol, if it makes sense."""
+    at_least = {"repeats": 1, "folds": 2, "seed": 0}
+    for name, least in at_least.items():
+        value = getattr(protocol, name)
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    rounds, costs = protocol.rounds, protocol.costs
+    if not rounds or any(not isinstance(T, int) or T < 1 for T in rounds) or list(rounds) != sorted(set(rounds)):
+        raise ValueError(f"rounds must be ascending whole numbers of at least 1, got {list(rounds)}")
+    if not costs or any(not isinstance(cost, float | int) or not 0 < cost <= 1 for cost in costs):
+        raise ValueError(f"costs must be numbers above 0 and at most 1, got {list(costs)}")
+    if protocol.tuned_on not in ("training", "validation"):
+        raise ValueError(f"tuned_on must be 'training' or 'validation', got {protocol.tuned_on!r}")
+    if not protocol.dialects or not set(protocol.dialects) <= {"paper", "authors"}:
+        raise ValueError(f"dialects must be 'paper' or 'authors' or both, got {list(protocol.dialects)}")
+    if not protocol.datasets:
+        raise ValueError("datasets must name at least one set")
+    for group, known in ((protocol.methods, METHODS), (protocol.baselines, BASELINES)):
+        for name in group:
+            if name not in known:
+                raise ValueError(f"method {name!r} is unknown{_hint(name, known)}")
+    if not protocol.methods and not protocol.baselines:
+        raise ValueError("methods must name at least one method")
+    return protocol
+
+
+def _hint(name: str, known: Iterable[str]) -> str:
+    near = get_close_matches(name.lower(), list(known), n=3, cutoff=0.5)
+    return f": did you mean {' or '.join(map(repr, near))}?" if near else f"; known are {', '.join(sorted(known))}"

@@ -1,0 +1,178 @@
+"""Running a study: what is not stored yet is computed, one training and test part at a time."""
+
+from __future__ import annotations
+
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed, parallel_config
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import StratifiedKFold
+from threadpoolctl import threadpool_limits
+
+from adacc import datasets, metrics
+from adacc.study.baselines import BASELINES, Baseline, Fold, library_version
+from adacc.study.family import Family, Found
+from adacc.study.plan import Protocol, Task
+from adacc.study.store import Result, Series, Store
+
+
+class Done(NamedTuple):
+    """A task that was computed, how long it took, and the methods that failed."""
+
+    task: Task
+    seconds: float
+    failed: list[str]
+
+
+class Data(NamedTuple):
+    """A data set in memory."""
+
+    frame: Any
+    target: NDArray[np.int8]
+
+
+@lru_cache(maxsize=1)
+def load(name: str, file: tuple[str, str | None] | None, data_dir: str | None) -> Data:
+    """A set of the catalogue, as the paper used it, or the user's own; the one used last stays in memory."""
+    if file is not None:
+        frame, target = datasets.read_table(*file)
+    else:
+        frame, target = datasets.load(name, data_dir, paper_columns=True)
+    return Data(frame, target.to_numpy())
+
+
+def split(protocol: Protocol, task: Task, y: NDArray[np.int8]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Numbers of the training and of the test rows."""
+    if np.bincount(y, minlength=2).min() < protocol.folds:
+        raise ValueError(f"{task.dataset} has fewer rows of a class than the {protocol.folds} folds of the study")
+    splitter = StratifiedKFold(protocol.folds, shuffle=True, random_state=protocol.seed + task.repeat)
+    return list(splitter.split(np.zeros(len(y)), y))[task.fold]
+
+
+def compute(protocol: Protocol, task: Task, data: Data) -> Result:
+    """All methods on one part."""
+    began = time.perf_counter()
+    train, test = split(protocol, task, data.target)
+    y, y_test = data.target[train], data.target[test]
+    X, X_test = data.frame.iloc[train], data.frame.iloc[test]
+    seed = protocol.seed + task.repeat * protocol.folds + task.fold
+    series: list[Series] = []
+    scores: list[NDArray[np.float32]] = []
+
+    def keep(
+        method: str, dialect: str, library: str, rounds: Iterable[int], ask: Callable[[], dict[int, Found]]
+    ) -> None:
+        started, error = time.perf_counter(), None
+        try:
+            found = ask()
+        except Exception:  # a crash is a row of the results, not a hole
+            error, nothing = traceback.format_exc(), np.full(len(test), np.nan)
+            found = {T: Found(nothing, None) for T in rounds}
+        seconds = time.perf_counter() - started
+        for T, (values, cost) in found.items():
+            stored = values.astype(np.float32)
+            measures = {} if error else metrics.evaluate(y_test, (stored > 0).astype(np.int8), stored, pos_label=1)
+            series.append(Series(method, dialect, T, cost, library, seconds, measures, error))
+            scores.append(stored)
+
+    family = Family(protocol, X, y, X_test, seed)
+    own = f"adacc {library_version('adacc')}"
+    for variant in protocol.variants():
+        keep(*variant, own, protocol.rounds, partial(family.scores, variant))
+    fold = Fold(X, y, X_test, list(protocol.rounds), seed)
+    for name in protocol.baselines_of(task):
+        baseline = BASELINES[name]
+        library = f"{baseline.library} {library_version(baseline.library)}"
+        rounds = protocol.rounds if baseline.boosts else (1,)
+        keep(name, "", library, rounds, partial(_ask, baseline, fold))
+    return Result(test.astype(np.int32), y_test, np.array(scores), series, time.perf_counter() - began)
+
+
+def _ask(baseline: Baseline, fold: Fold) -> dict[int, Found]:
+    return {T: Found(scores, None) for T, scores in baseline.scores(fold).items()}
+
+
+def compute_and_store(protocol: Protocol, task: Task, store: Store, data_dir: str | None) -> Done:
+    """As a worker does it."""
+    if store.path(task).exists():  # another run was here meanwhile
+        return Done(task, 0.0, [])
+    with warnings.catch_warnings(), threadpool_limits(1):
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        result = compute(protocol, task, load(task.dataset, protocol.files.get(task.dataset), data_dir))
+    store.write(task, result)
+    return Done(task, result.seconds, sorted({each.method for each in result.series if each.error}))
+
+
+def pending(protocol: Protocol, store: Store) -> list[Task]:
+    """What is not stored yet, or damaged."""
+    return [task for task in protocol.tasks() if not store.has(task)]
+
+
+def work(task: Task) -> float:
+    """Roughly how much there is to do, for a forecast: cells of the table, and something for every part."""
+    entry = datasets.CATALOGUE.get(task.dataset)
+    return SMALL + (entry.rows * entry.features if entry is not None else SMALL)
+
+
+SMALL = 200_000
+"""Cells that take as long as what every part takes, whatever its size."""
+
+
+def run(
+    protocol: Protocol,
+    store: Store,
+    tasks: Sequence[Task] | None = None,
+    data_dir: str | None = None,
+    n_jobs: int = 1,
+    executor: str = "process",
+) -> Iterator[Done]:
+    """Compute tasks, and tell of each as it is done.
+
+    Stop it at any time, in any way: a task is stored whole or not at all, and the next run goes on from there.
+
+    Parameters
+    ----------
+    protocol : Protocol
+        The study.
+    store : Store
+        Its folder, which must hold nothing or the same study.
+    tasks : list of Task, default=None
+        What to compute; None: all that is pending.
+    data_dir : str, default=None
+        A folder with the data sets, as `adacc.datasets.load` takes it.
+    n_jobs : int, default=1
+        Tasks at a time.
+    executor : {"process", "local", "dask"}, default="process"
+        Who works: worker processes, this process, or the workers of the Dask client that is connected.
+    """
+    store.adopt(protocol)
+    tasks = pending(protocol, store) if tasks is None else tasks
+    backend = {"process": "loky", "local": "sequential", "dask": "dask"}[executor]
+    with parallel_config(backend=backend, n_jobs=1 if executor == "local" else n_jobs):
+        yield from Parallel(return_as="generator_unordered", pre_dispatch="2*n_jobs", batch_size=1)(
+            delayed(compute_and_store)(protocol, task, store, data_dir) for task in tasks
+        )
+
+
+@contextmanager
+def connected(executor: str, scheduler: str | None) -> Iterator[None]:
+    """A Dask client, where Dask is to do the work: of the cluster at an address, or of one on this machine."""
+    if executor != "dask":
+        if scheduler is not None:
+            raise ValueError(f"a scheduler is Dask's: it needs the executor 'dask', not {executor!r}")
+        yield
+        return
+    try:
+        from dask.distributed import Client
+    except ImportError:
+        raise ImportError("the executor 'dask' needs Dask: pip install 'dask[distributed]'") from None
+    with Client(scheduler):  # type: ignore[no-untyped-call]
+        yield

@@ -1,0 +1,300 @@
+"""Each baseline beside its library, used directly."""
+
+import builtins
+import importlib
+from itertools import pairwise
+
+import lightgbm
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost
+from imblearn.ensemble import BalancedRandomForestClassifier, EasyEnsembleClassifier, RUSBoostClassifier
+from imblearn.over_sampling import SMOTE, RandomOverSampler
+from imblearn.under_sampling import RandomUnderSampler
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.model_selection import StratifiedKFold
+from sklearn.tree import DecisionTreeClassifier
+from threadpoolctl import threadpool_limits
+
+import adacc
+from adacc.study import baselines
+from adacc.study.baselines import BASELINES, Baseline, Fold
+
+ROUNDS = [3, 6, 20]
+BOOSTED = ["imblearn-rusboost", "lightgbm", "xgboost", "hist-gradient-boosting", "adaboost-threshold"]
+SLOW = ["balanced-random-forest", "easy-ensemble"]
+COLOURS = ["red", "green", "blue"]
+
+
+def make_fold(n=240, every=8, gaps=True, rounds=ROUNDS, seed=5):
+    """Overlapping clouds with a category that helps, one row in so many positive; the last quarter is for the test."""
+    rng = np.random.default_rng(3)
+    y = (np.arange(n) % every == 0).astype(np.int8)
+    X = pd.DataFrame(rng.normal(size=(n, 3)) + y[:, None] * [2.5, 2.0, 1.5], columns=["a", "b [%]", "c, d"])
+    X.insert(
+        1, "colour", pd.Categorical(np.where(rng.random(n) < 0.3 + 0.4 * y, "red", rng.choice(COLOURS, n)), COLOURS)
+    )
+    if gaps:
+        X.loc[rng.random(n) < 0.1, "a"] = np.nan
+        X.loc[rng.random(n) < 0.05, "colour"] = np.nan
+    train = np.arange(n) < 0.75 * n
+    return Fold(X[train], y[train], X[~train], rounds, seed)
+
+
+def coded(fold):
+    """Medians for gaps, a column for each colour and one for none: written out."""
+    numbers = ["a", "b [%]", "c, d"]
+    median = fold.X[numbers].median()
+
+    def code(X):
+        dummies = [(X["colour"] == colour).to_numpy() for colour in sorted(COLOURS)] + [X["colour"].isna().to_numpy()]
+        if not fold.X["colour"].isna().any():
+            dummies.pop()
+        return np.column_stack([X[numbers].fillna(median), *dummies]).astype(float)
+
+    return code(fold.X), code(fold.X_test)
+
+
+def tree_on(sampler):
+    def fit(fold, T):
+        X, X_test = coded(fold)
+        model = DecisionTreeClassifier(random_state=fold.seed).fit(
+            *sampler(random_state=fold.seed).fit_resample(X, fold.y)
+        )
+        return model.predict_proba(X_test)[:, 1] - 0.5, model.predict(X_test)
+
+    return fit
+
+
+def ensemble(classifier):
+    def fit(fold, T):
+        X, X_test = coded(fold)
+        model = classifier(random_state=fold.seed).fit(X, fold.y)
+        return model.predict_proba(X_test)[:, 1] - 0.5, model.predict(X_test)
+
+    return fit
+
+
+def rusboost(fold, T):
+    X, X_test = coded(fold)
+    model = RUSBoostClassifier(n_estimators=T, random_state=fold.seed).fit(X, fold.y)
+    return model.decision_function(X_test), model.predict(X_test)
+
+
+def plain(X):
+    return X.rename(columns={"b [%]": "b", "c, d": "c"})
+
+
+def light(fold, T):
+    model = lightgbm.LGBMClassifier(n_estimators=T, is_unbalance=True, n_jobs=1, verbose=-1, force_col_wise=True)
+    model.fit(plain(fold.X), fold.y)
+    return model.predict(plain(fold.X_test), raw_score=True), model.predict(plain(fold.X_test))
+
+
+def extreme(fold, T):
+    weight = (fold.y == 0).sum() / (fold.y == 1).sum()
+    model = xgboost.XGBClassifier(n_estimators=T, scale_pos_weight=weight, enable_categorical=True, n_jobs=1)
+    model.fit(plain(fold.X), fold.y)
+    return model.predict(plain(fold.X_test), output_margin=True), model.predict(plain(fold.X_test))
+
+
+def histogram(fold, T):
+    model = HistGradientBoostingClassifier(max_iter=T, class_weight="balanced", early_stopping=False)
+    with threadpool_limits(1):  # of so few rows threads only wait for each other
+        model.fit(fold.X, fold.y)
+        return model.decision_function(fold.X_test), model.predict(fold.X_test)
+
+
+def thresholded(fold, T):
+    """Every threshold between two scores is tried, the one nearest to 0 first."""
+    held_out = np.zeros(len(fold.y))
+    for train, test in StratifiedKFold(5, shuffle=True, random_state=fold.seed).split(fold.X, fold.y):
+        model = adacc.AdaBoostClassifier(n_estimators=T).fit(fold.X.iloc[train], fold.y[train])
+        held_out[test] = model.decision_function(fold.X.iloc[test])
+    levels = sorted(set(held_out))
+    tries = sorted(((low + high) / 2 for low, high in pairwise(levels)), key=abs)
+    threshold = max(tries, key=lambda at: round(balanced_accuracy_score(fold.y, held_out > at), 12))
+    scores = adacc.AdaBoostClassifier(n_estimators=T).fit(fold.X, fold.y).decision_function(fold.X_test)
+    return scores - threshold, scores > threshold
+
+
+DIRECTLY = {
+    "smote-tree": tree_on(SMOTE),
+    "ros-tree": tree_on(RandomOverSampler),
+    "rus-tree": tree_on(RandomUnderSampler),
+    "imblearn-rusboost": rusboost,
+    "lightgbm": light,
+    "xgboost": extreme,
+    "hist-gradient-boosting": histogram,
+    "balanced-random-forest": ensemble(BalancedRandomForestClassifier),
+    "easy-ensemble": ensemble(EasyEnsembleClassifier),
+    "adaboost-threshold": thresholded,
+}
+
+
+@pytest.fixture(scope="module")
+def found():
+    """Scores of every baseline."""
+    return {name: BASELINES[name].scores(make_fold()) for name in BASELINES}
+
+
+def check(name, fold, scores):
+    assert list(scores) == (ROUNDS if name in BOOSTED else [1])
+    for T, score in scores.items():
+        expected, predicted = DIRECTLY[name](fold, T)
+        assert score.dtype == np.float64
+        np.testing.assert_allclose(score, expected, rtol=1e-6, atol=1e-9)
+        np.testing.assert_array_equal(score > 0, predicted)
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_scores_and_their_signs_are_the_librarys_own_for_so_many_rounds(found, name):
+    check(name, make_fold(), found[name])
+
+
+@pytest.mark.parametrize("name", [name for name in BASELINES if name not in SLOW])
+def test_the_same_without_gaps(name):
+    fold = make_fold(gaps=False)
+    check(name, fold, BASELINES[name].scores(fold))
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_the_seed_decides(found, name):
+    again = BASELINES[name].scores(make_fold())
+    for T, score in found[name].items():
+        np.testing.assert_array_equal(again[T], score)
+    draws = name not in ("lightgbm", "xgboost", "hist-gradient-boosting")
+    others = (BASELINES[name].scores(make_fold(seed=seed)) for seed in (6, 7, 8))
+    assert draws == any((other[T] != score).any() for other in others for T, score in found[name].items())
+
+
+@pytest.mark.parametrize("name", BOOSTED)
+def test_rounds_come_in_any_order(found, name):
+    scores = BASELINES[name].scores(make_fold(rounds=[20, 3]))
+    assert list(scores) == [20, 3]
+    for T in scores:
+        np.testing.assert_array_equal(scores[T], found[name][T])
+
+
+@pytest.mark.parametrize("n_rare", [1, 2, 5])
+@pytest.mark.parametrize("sampler", ["smote-tree", "ros-tree", "rus-tree"])
+def test_few_rare_rows(monkeypatch, sampler, n_rare):
+    fold = make_fold()
+    keep = np.sort(np.append(np.flatnonzero(fold.y == 1)[:n_rare], np.flatnonzero(fold.y == 0)))
+    few = Fold(fold.X.iloc[keep], fold.y[keep], fold.X_test, ROUNDS, 0)
+    counts = []
+
+    class Watched(DecisionTreeClassifier):
+        def fit(self, X, y):
+            counts.extend(np.bincount(y))
+            return super().fit(X, y)
+
+    monkeypatch.setattr(baselines, "DecisionTreeClassifier", Watched)
+    assert np.isfinite(BASELINES[sampler].scores(few)[1]).all()
+    n_others = int((few.y == 0).sum())
+    assert counts == ([n_rare] * 2 if sampler == "rus-tree" else [n_others] * 2)
+
+
+@pytest.mark.filterwarnings("error:The least populated class")
+def test_few_rare_rows_have_fewer_folds_for_the_threshold():
+    fold = make_fold(n=40, every=10, rounds=[5])
+    assert (fold.y == 1).sum() == 3
+    assert np.isfinite(BASELINES["adaboost-threshold"].scores(fold)[5]).all()
+
+
+@pytest.mark.parametrize("name", [name for name in BASELINES if name not in SLOW])
+def test_categories_that_training_rows_lack(found, name):
+    """In the test rows alone; in the type of the column alone, whose categories may be in any order."""
+    fold = make_fold()
+    colour = fold.X_test["colour"].cat.add_categories("violet")
+    colour.iloc[:5] = "violet"
+    new = Fold(fold.X, fold.y, fold.X_test.assign(colour=colour), ROUNDS, fold.seed)
+    turned = new.X_test.assign(colour=colour.cat.set_categories(["violet", "unused", *COLOURS[::-1]]))
+    scores = BASELINES[name].scores(new)
+    again = BASELINES[name].scores(Fold(fold.X, fold.y, turned, ROUNDS, fold.seed))
+    for T in scores:
+        np.testing.assert_array_equal(again[T], scores[T])
+        np.testing.assert_array_equal(scores[T][5:], found[name][T][5:])
+
+
+@pytest.mark.parametrize("name", ["smote-tree", "lightgbm", "xgboost", "hist-gradient-boosting", "adaboost-threshold"])
+@pytest.mark.parametrize("columns", [["a", "c, d"], ["colour"]])
+def test_numbers_or_categories_alone(name, columns):
+    fold = make_fold()
+    part = Fold(fold.X[columns], fold.y, fold.X_test[columns], ROUNDS, fold.seed)
+    assert all(np.isfinite(score).all() for score in BASELINES[name].scores(part).values())
+
+
+def test_a_column_of_gaps_alone_says_nothing():
+    fold = make_fold()
+    empty, constant = (Fold(fold.X.assign(a=a), fold.y, fold.X_test.assign(a=a), [], 0) for a in (np.nan, 0.0))
+    np.testing.assert_array_equal(BASELINES["rus-tree"].scores(empty)[1], BASELINES["rus-tree"].scores(constant)[1])
+
+
+def test_where_boosting_ends_early_the_last_scores_stay(found):
+    """imbalanced-learn's ends where a stump is no better than chance, adacc's where one makes no mistake."""
+    fold = make_fold(rounds=[20, 50])
+    scores = BASELINES["imblearn-rusboost"].scores(fold)
+    model = RUSBoostClassifier(n_estimators=50, random_state=fold.seed).fit(coded(fold)[0], fold.y)
+    assert 6 < len(model.estimators_) < 20
+    np.testing.assert_array_equal(scores[50], scores[20])
+    assert (found["imblearn-rusboost"][6] != scores[20]).any()
+    X = pd.DataFrame({"a": np.arange(60.0)})
+    easy = BASELINES["adaboost-threshold"].scores(Fold(X, (X["a"] < 10).to_numpy().astype(np.int8), X, [1, 25], 0))
+    np.testing.assert_array_equal(easy[25], easy[1])
+
+
+def test_what_a_library_refuses_is_told():
+    """Of the positive rows all are at 0, of the others most: what halves of them tell apart is wrong on the whole."""
+    fold = make_fold()
+    X = pd.DataFrame({"a": np.where((fold.y == 0) & (np.arange(len(fold.y)) % 10 > 6), 1.0, 0.0)})
+    with pytest.raises(ValueError, match="worse than random"):
+        BASELINES["imblearn-rusboost"].scores(Fold(X, fold.y, X, ROUNDS, 0))
+
+
+@pytest.mark.parametrize(
+    ("y", "scores", "threshold"),
+    [
+        ([0, 0, 1, 1], [-2.0, -1.0, 1.0, 3.0], 0.0),
+        ([0, 0, 1, 1], [-9.0, -8.0, -6.0, -5.0], -7.0),
+        ([0, 1, 0, 1], [-4.0, -3.0, 1.0, 2.0], 1.5),  # -3.5 is as good
+        ([1, 1, 0, 0], [-2.0, -1.0, 1.0, 3.0], 3.0),  # the wrong way round: none is positive
+        ([0, 1], [0.5, 0.5], 0.5),
+        ([0] * 9 + [1], [*range(9), 4.0], 3.5),  # most of the accuracy, but not of the balanced one, is at 8
+    ],
+)
+def test_threshold(y, scores, threshold):
+    assert baselines.best_threshold(np.array(y, np.int8), np.array(scores)) == threshold
+
+
+@pytest.mark.parametrize("name", ["smote-tree", "imblearn-rusboost", "easy-ensemble", "lightgbm", "xgboost"])
+def test_a_missing_library_is_named(monkeypatch, name):
+    def missing(module):
+        raise ModuleNotFoundError(f"No module named {module!r}")
+
+    monkeypatch.setattr(baselines, "import_module", missing)
+    library = name if name in ("lightgbm", "xgboost") else "imblearn"
+    with pytest.raises(ImportError, match=rf"needs {library}: pip install 'adacc\[study\]'"):
+        BASELINES[name].scores(make_fold())
+
+
+def test_the_module_itself_needs_none_of_them(monkeypatch):
+    original = builtins.__import__
+
+    def without(name, *args, **kwargs):
+        if name.split(".")[0] in ("imblearn", "lightgbm", "xgboost", "pandas"):
+            raise ImportError(name)
+        return original(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    spec = importlib.util.find_spec("adacc.study.baselines")
+    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+
+
+def test_versions_and_names():
+    assert baselines.library_version("lightgbm") == lightgbm.__version__
+    assert all(isinstance(each, Baseline) and baselines.library_version(each.library) for each in BASELINES.values())
+    assert [name for name, each in BASELINES.items() if each.boosts] == BOOSTED
+    assert len({each.name for each in BASELINES.values()}) == len(BASELINES) == 10
