@@ -157,6 +157,13 @@ class Stumps:
         for t, feature in enumerate(self.records["feature"].tolist()):
             yield columns.get(feature, nothing), self.lookup(t)
 
+    def pruned(self) -> Stumps:
+        """The same predictions, without the splits whose branches all predict the same class."""
+        lookups = [self.lookup(t) for t in range(len(self))]
+        records = self.records.copy()
+        records["feature"][[(lookup == lookup[0]).all() for lookup in lookups]] = -1
+        return Stumps(records, self.coder)
+
     def compile(self, contributions: Array) -> Steps:
         return compile_stumps(self.coder, self._by_code(contributions), self._constant(contributions))
 

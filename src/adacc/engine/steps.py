@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adacc.engine import kernels
-from adacc.engine.binning import Categories, Coder, Numbers
+from adacc.engine.binning import Categories, Coder, Feature, Numbers
 from adacc.engine.table import Table
 from adacc.rules.base import Array
 
@@ -49,6 +49,14 @@ class Steps:
         for feature, categories, values in self.categories:
             scores += values[categories.encode(table, feature)]
         return scores
+
+    def curves(self) -> Iterator[tuple[int, Feature, Array]]:
+        """Each feature that some stump splits on, as coarse a coding of it as its steps need, and each code's value."""
+        for u, feature in enumerate(self.features.tolist()):
+            first, last = self.starts[u : u + 2].tolist()
+            values = self.values[first + 2 * u : last + 2 * u + 2]
+            yield feature, Numbers(self.thresholds[first:last]), values
+        yield from self.categories
 
 
 def compile_stumps(coder: Coder, by_code: Iterator[tuple[int, Array]], constant: Array) -> Steps:

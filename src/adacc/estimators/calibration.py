@@ -113,5 +113,21 @@ def decide(probabilities: Array, multipliers: Array) -> Array:
 
     Two classes: the log-odds of p less the log-odds of the threshold c₋/(c₊+c₋).
     """
-    logs = np.log(np.clip(probabilities, 1e-15, 1.0)) + np.log(np.maximum(multipliers, 1e-300))
+    logs = np.log(np.clip(probabilities, 1e-15, 1.0)) + _logs(multipliers)
     return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
+
+
+def straight_line(calibrator: Calibrator, multipliers: Array) -> tuple[float, float] | None:
+    """Slope and intercept of `decide` as a function of the score, where it is a straight line but for the clipping.
+
+    That is Platt's sigmoid for two classes; those of more classes are divided by their sum.
+    """
+    curve = calibrator.curves[0]
+    if not isinstance(curve, Sigmoid) or len(multipliers) > 2:
+        return None
+    logs = _logs(multipliers)
+    return curve.slope, float(curve.intercept + logs[1] - logs[0])
+
+
+def _logs(multipliers: Array) -> Array:
+    return np.log(np.maximum(multipliers, 1e-300))

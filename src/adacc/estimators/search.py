@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,13 +60,13 @@ class Grid:
         return model
 
 
-def _of_best(name: str) -> Callable[[CostSearchCV, Any], Any]:
+def _of_best(name: str) -> Callable[..., Any]:
     """A method of the best estimator, as one of the search."""
 
-    def method(self: CostSearchCV, X: Any) -> Any:
-        return getattr(self._best(), name)(X)
+    @wraps(getattr(BaseBoosting, name))
+    def method(self: CostSearchCV, *args: Any, **options: Any) -> Any:
+        return getattr(self._best(), name)(*args, **options)
 
-    method.__name__, method.__doc__ = name, getattr(BaseBoosting, name).__doc__
     return method
 
 
@@ -224,6 +224,8 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     predict = _of_best("predict")
     predict_proba = _of_best("predict_proba")
     decision_function = _of_best("decision_function")
+    shape_functions = _of_best("shape_functions")
+    explain = _of_best("explain")
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """What the search maximised, of the best estimator on these rows.
