@@ -17,14 +17,24 @@ DATA = Path(os.environ.get("ADACC_DATA", Path(__file__).parents[2] / "shared" / 
 
 
 @pytest.fixture
-def load_table():
+def data_dir():
+    """The folder with the paper's data sets, if it has these."""
+
+    def find(*names):
+        for name in names:
+            if not (DATA / f"{name}.parquet").exists():
+                pytest.skip(f"{name}.parquet is not in the data folder; point ADACC_DATA at the folder that has it")
+        return DATA
+
+    return find
+
+
+@pytest.fixture
+def load_table(data_dir):
     """A real data set by name: features as a frame, target 0 / 1."""
 
     def load(name):
-        path = DATA / f"{name}.parquet"
-        if not path.exists():
-            pytest.skip(f"{path.name} is not in the data folder; point ADACC_DATA at the folder that has it")
-        frame = pd.read_parquet(path)
+        frame = pd.read_parquet(data_dir(name) / f"{name}.parquet")
         return frame.drop(columns="target"), frame["target"].to_numpy()
 
     return load

@@ -13,8 +13,10 @@ EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("script", EXAMPLES, ids=lambda path: path.name)
-def test_example(script):
-    done = subprocess.run([sys.executable, "-W", "error", script], capture_output=True, text=True, timeout=300)
+def test_example(script, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-W", "error", script], capture_output=True, text=True, timeout=300, cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     if script.name.startswith("01"):
@@ -22,3 +24,5 @@ def test_example(script):
         assert set(adacc.methods()) <= set(lines)
         balanced = {name: float(lines[name][5].rstrip("%")) for name in adacc.methods()}
         assert balanced["adacc1"] > balanced["adaboost"]
+    else:
+        assert list(tmp_path.glob("*.png"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections import Counter
 from typing import Any
 
 from adacc.cli.show import say, table
@@ -23,6 +24,7 @@ def add_to(commands: Any) -> None:
 def show_all(options: Namespace) -> None:
     from adacc.datasets import CATALOGUE, available
 
+    found = {name: available(name, options.data_dir) for name in CATALOGUE}
     rows = [
         [
             entry.name,
@@ -30,12 +32,16 @@ def show_all(options: Namespace) -> None:
             str(entry.paper_features),
             f"{entry.minority:,}",
             f"1:{entry.majority / entry.minority:.1f}",
-            str(available(entry.name, options.data_dir) or "to be downloaded"),
+            "no" if found[entry.name] is None else "yes",
             f"{entry.title}: {entry.target}",
         ]
         for entry in CATALOGUE.values()
     ]
-    say(table(["name", "rows", "features", "rare", "ratio", "where", "what"], rows, left=(0, 5, 6)))
+    say(table(["name", "rows", "features", "rare", "ratio", "at hand", "what"], rows, left=(0, 5, 6)))
+    folders = Counter(str(path.parent) for path in found.values() if path is not None)
+    say("\n" + "".join(f"{count} of {len(found)} are in {folder}.\n" for folder, count in folders.items()), end="")
+    if None in found.values():
+        say("What is not at hand is downloaded when it is used, or before by `adacc datasets fetch`.")
 
 
 def fetch(options: Namespace) -> None:

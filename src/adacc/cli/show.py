@@ -6,8 +6,8 @@ import sys
 from collections.abc import Collection, Sequence
 
 
-def say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
+def say(text: str, end: str = "\n") -> None:
+    sys.stdout.write(f"{text}{end}")
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> str:

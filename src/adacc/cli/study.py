@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from adacc.cli.options import bins, count, names, numbers
 from adacc.cli.show import say, table
 
 
@@ -17,12 +18,14 @@ def add_to(commands: Any) -> None:
     actions = top.add_subparsers(dest="action", required=True, metavar="ACTION")
     _add_run(actions.add_parser("run", help="compute what is not computed yet; stop it whenever you like"))
     status = actions.add_parser("status", help="how far a study is")
-    status.add_argument("folder", metavar="DIR")
+    status.add_argument("folder", metavar="DIR", help="of a study")
     status.set_defaults(run=show_status)
     tables = actions.add_parser("tables", help="the tables of the paper, and more, from the results")
     tables.add_argument("folder", metavar="DIR", help="of a study, or of the CSV files that --out wrote")
-    tables.add_argument("--format", choices=("text", "csv", "markdown", "latex"), default="text")
-    tables.add_argument("--only", type=_names, metavar="A,B", help="these tables; see --list")
+    tables.add_argument(
+        "--format", choices=("text", "csv", "markdown", "latex"), default="text", help="(default: text)"
+    )
+    tables.add_argument("--only", type=names, metavar="A,B", help="these tables; see --list")
     tables.add_argument("--list", action="store_true", help="the names of the tables")
     tables.add_argument("--out", metavar="FOLDER", help="write each table to a file, and the means of every set as CSV")
     tables.set_defaults(run=show_tables)
@@ -31,57 +34,63 @@ def add_to(commands: Any) -> None:
 def _add_run(run: ArgumentParser) -> None:
     run.add_argument("protocol", metavar="STUDY", help="'paper', or a TOML file like it")
     run.add_argument("--out", required=True, metavar="DIR", help="where results are kept")
-    run.add_argument("--data-dir", metavar="DIR", help="a folder with the data sets (default: ADACC_DATA)")
-    run.add_argument("--jobs", type=_count, default=1, metavar="N", help="parts computed at a time (1)")
-    run.add_argument("--executor", choices=("process", "local", "dask"), default="process", help="who works (process)")
-    run.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster (default: one on this machine)")
-    run.add_argument("--datasets", type=_names, metavar="A,B", help="these sets only")
-    run.add_argument(
-        "--data", action="append", default=[], metavar="FILE[:TARGET]", help="your own data, CSV or Parquet"
-    )
-    run.add_argument("--methods", type=_names, metavar="A,B", help="these methods only")
-    run.add_argument("--repeats", type=_count, metavar="N")
-    run.add_argument("--folds", type=_count, metavar="N")
-    run.add_argument("--rounds", type=_numbers, metavar="T,T", help="numbers of rounds, such as 25,50")
-    run.add_argument(
+    where = run.add_argument_group("where and how")
+    where.add_argument("--data-dir", metavar="DIR", help="a folder with the data sets (default: ADACC_DATA)")
+    where.add_argument("--jobs", type=count, default=1, metavar="N", help="parts computed at a time (default: 1)")
+    where.add_argument(
+        "--executor", choices=("process", "local", "dask"), default="process",
+        help="who computes: worker processes, this process, or a Dask cluster (default: process)",
+    )  # fmt: skip
+    where.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster (default: one on this machine)")
+    where.add_argument("--quiet", action="store_true", help="no progress bar")
+    what = run.add_argument_group("what, if not all that the study says")
+    what.add_argument("--datasets", type=names, metavar="A,B", help="these sets only")
+    what.add_argument(
+        "--data", action="append", default=[], metavar="FILE[:TARGET]",
+        help="your own data, CSV or Parquet, and the column to predict (default: target); may be given again",
+    )  # fmt: skip
+    what.add_argument("--methods", type=names, metavar="A,B", help="these methods only")
+    what.add_argument("--repeats", type=count, metavar="N", help="how often each set is split anew")
+    what.add_argument("--folds", type=count, metavar="N", help="parts that it is split into")
+    what.add_argument("--rounds", type=numbers, metavar="T,T", help="numbers of rounds, such as 25,50")
+    what.add_argument(
         "--dialect", choices=("paper", "authors", "both"), help="formulas as printed, or of the authors' code"
     )
-    run.add_argument("--tuned-on", choices=("training", "validation"), help="where the best costs are found")
-    run.add_argument("--max-bins", type=_bins, metavar="N", help="of a feature's values; 'exact' for all of them")
-    run.add_argument("--quiet", action="store_true", help="no progress bar")
+    what.add_argument("--tuned-on", choices=("training", "validation"), help="where the best costs are found")
+    what.add_argument("--max-bins", type=bins, metavar="N", help="of a feature's values; 'exact' for all of them")
     run.set_defaults(run=run_study)
 
 
-def run_study(options: Namespace) -> int:
+def run_study(options: Namespace) -> None:
     from tqdm import tqdm
 
-    from adacc.study.run import connected, pending, run, work
+    from adacc.study.run import begin, connected, run, work
     from adacc.study.store import Store
 
-    protocol, store = _protocol(options), Store(options.out)
-    store.adopt(protocol)
-    tasks = pending(protocol, store)
+    # Workers may have another working directory.
+    store = Store(Path(options.out).absolute())
+    data_dir = None if options.data_dir is None else str(Path(options.data_dir).absolute())
+    protocol = _protocol(options)
+    tasks = begin(protocol, store)
     failed: Counter[str] = Counter()
     total = sum(work(task) for task in protocol.tasks())
     bar = tqdm(
         total=total, initial=total - sum(map(work, tasks)), disable=options.quiet, smoothing=0.05, file=sys.stderr,
-        bar_format="{percentage:3.0f}% |{bar}| {elapsed} gone, {remaining} to go, {postfix}",
+        bar_format="{percentage:3.0f}% |{bar}| {elapsed} gone, {remaining} to go{postfix}",
     )  # fmt: skip
     n_done = len(protocol.tasks()) - len(tasks)
     try:
-        with bar, connected(options.executor, options.scheduler):
-            for done in run(protocol, store, tasks, options.data_dir, options.jobs, options.executor):
+        with bar, connected(options.executor, options.scheduler, options.jobs):
+            for done in run(protocol, store, tasks, data_dir, options.jobs, options.executor):
                 n_done += 1
                 failed.update(done.failed)
                 bar.set_postfix_str(f"{n_done} of {len(protocol.tasks())} parts", refresh=False)
                 bar.update(work(done.task))
     except KeyboardInterrupt:
-        sys.stderr.write(f"\nadacc: stopped at {n_done} of {len(protocol.tasks())} parts; the same command goes on\n")
-        return 130
-    for method, count in failed.most_common():
-        sys.stderr.write(f"adacc: {method} failed in {count} parts; its errors are recorded with the results\n")
+        raise KeyboardInterrupt(f"at {n_done} of {len(protocol.tasks())} parts; the same command goes on") from None
+    for method, n_parts in failed.most_common():
+        sys.stderr.write(f"adacc: {method} failed in {n_parts} parts; its errors are recorded with the results\n")
     say(f"{n_done} of {len(protocol.tasks())} parts are done. Next: adacc study tables {options.out}")
-    return 0
 
 
 def _protocol(options: Namespace) -> Any:
@@ -97,16 +106,19 @@ def _protocol(options: Namespace) -> Any:
         changes["max_bins"] = None if options.max_bins == "exact" else options.max_bins
     if options.dialect is not None:
         changes["dialects"] = ("paper", "authors") if options.dialect == "both" else (options.dialect,)
-    files = dict(map(_own_file, options.data))
-    if files or options.datasets is not None:
-        changes["datasets"] = (*(options.datasets or ()), *files)
-    return check(replace(protocol, **changes, files=files))
+    own = [_own_file(given) for given in options.data]
+    if own or options.datasets is not None:
+        changes["datasets"] = (*(options.datasets or ()), *(name for name, _ in own))
+    return check(replace(protocol, **changes, files={**protocol.files, **dict(own)}))
 
 
 def _own_file(given: str) -> tuple[str, tuple[str, str | None]]:
-    """Name, path and target column of FILE[:TARGET]."""
-    path, _, target = given.rpartition(":") if not Path(given).exists() else (given, "", "")
-    file = Path(path or given).resolve()
+    """Name, path and target column of FILE[:TARGET]; a colon may be part of either."""
+    parts = given.split(":")
+    splits = [(":".join(parts[:i]), ":".join(parts[i:])) for i in range(len(parts), 0, -1)]
+    is_file = [path for path in splits if Path(path[0]).expanduser().is_file()]
+    path, target = is_file[0] if is_file else (parts[0], ":".join(parts[1:]))
+    file = Path(path).expanduser().resolve()
     return file.name.split(".")[0], (str(file), target or None)
 
 
@@ -132,11 +144,14 @@ def show_status(options: Namespace) -> None:
     weight = {task: work(task) for task in protocol.tasks()}
     share = sum(weight[task] for task in weight if store.path(task).exists()) / sum(weight.values())
     so_far = f"{sum(done.values())} of {len(weight)} parts are done, about {share:.0%} of the work"
-    say(f"\n{so_far}, in {_hours(sum(seconds.values()))} of one core.")
+    say(f"\n{so_far}, in {_duration(sum(seconds.values()))} of one core.")
 
 
-def _hours(seconds: float) -> str:
-    return f"{seconds / 3600:.1f} hours" if seconds >= 3600 else f"{seconds / 60:.1f} minutes"
+def _duration(seconds: float) -> str:
+    for unit, size in (("hours", 3600), ("minutes", 60)):
+        if seconds >= size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.1f} seconds"
 
 
 def show_tables(options: Namespace) -> None:
@@ -158,27 +173,3 @@ def show_tables(options: Namespace) -> None:
         return
     for path in write_all(tables, summary, options.format, Path(options.out)):
         say(str(path))
-
-
-def _names(text: str) -> list[str]:
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise ArgumentTypeError(f"names with commas between are expected, got {text!r}")
-    return names
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    try:
-        return tuple(sorted({int(part) for part in _names(text)}))
-    except ValueError:
-        raise ArgumentTypeError(f"whole numbers with commas between are expected, got {text!r}") from None
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError(f"a whole number of at least 1 is expected, got {text!r}")
-    return int(text)
-
-
-def _bins(text: str) -> int | str:
-    return text if text == "exact" else _count(text)

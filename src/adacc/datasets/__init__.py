@@ -13,6 +13,7 @@ from adacc.datasets.checks import (
 )
 from adacc.datasets.store import available, fetch, load
 from adacc.datasets.tables import read_table
+from adacc.datasets.toy import make_toy
 
 __all__ = [
     "CATALOGUE",
@@ -28,5 +29,6 @@ __all__ = [
     "checksum",
     "fetch",
     "load",
+    "make_toy",
     "read_table",
 ]

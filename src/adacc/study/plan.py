@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, fields, replace
 from difflib import get_close_matches
@@ -10,6 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from adacc.engine.learners import CRITERIA
 from adacc.rules import METHODS
 from adacc.study.baselines import BASELINES
 
@@ -103,8 +105,12 @@ class Protocol:
         frozen: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in entries.items()
         }
-        files = {name: (file, target) for name, (file, target) in frozen.pop("files", {}).items()}
-        return check(cls(**{"tables": {}, **frozen}, files=files))
+        frozen = {"tables": {}, "files": {}, **frozen}
+        if frozen["max_bins"] == "exact":  # TOML has no None
+            frozen["max_bins"] = None
+        _check_kinds(cls, frozen)
+        frozen["files"] = {name: _file_and_target(name, given) for name, given in frozen["files"].items()}
+        return check(cls(**frozen))
 
 
 def read_protocol(name: str | Path) -> Protocol:
@@ -118,9 +124,9 @@ def read_protocol(name: str | Path) -> Protocol:
     """
     shipped = resources.files("adacc.study") / f"{name}.toml"
     if str(name).isidentifier() and shipped.is_file():
-        text = shipped.read_text()
+        text = shipped.read_text(encoding="utf-8")
     elif Path(name).is_file():
-        text = Path(name).read_text()
+        text = Path(name).read_text(encoding="utf-8")
     else:
         raise ValueError(f"there is no study {str(name)!r}: give 'paper' or the path of a TOML file")
     try:
@@ -144,29 +150,80 @@ def choose_methods(protocol: Protocol, names: Iterable[str]) -> Protocol:
 
 def check(protocol: Protocol) -> Protocol:
     """The protocol, if it makes sense."""
-    at_least = {"repeats": 1, "folds": 2, "seed": 0}
-    for name, least in at_least.items():
-        value = getattr(protocol, name)
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    for name, least in {"repeats": 1, "folds": 2, "seed": 0}.items():
+        _check_whole(name, getattr(protocol, name), least)
     rounds, costs = protocol.rounds, protocol.costs
-    if not rounds or any(not isinstance(T, int) or T < 1 for T in rounds) or list(rounds) != sorted(set(rounds)):
+    if not rounds or not all(_is_whole(T, 1) for T in rounds) or list(rounds) != sorted(set(rounds)):
         raise ValueError(f"rounds must be ascending whole numbers of at least 1, got {list(rounds)}")
     if not costs or any(not isinstance(cost, float | int) or not 0 < cost <= 1 for cost in costs):
         raise ValueError(f"costs must be numbers above 0 and at most 1, got {list(costs)}")
     if protocol.tuned_on not in ("training", "validation"):
         raise ValueError(f"tuned_on must be 'training' or 'validation', got {protocol.tuned_on!r}")
-    if not protocol.dialects or not set(protocol.dialects) <= {"paper", "authors"}:
-        raise ValueError(f"dialects must be 'paper' or 'authors' or both, got {list(protocol.dialects)}")
+    if protocol.criterion not in CRITERIA:
+        raise ValueError(f"criterion must be one of {', '.join(map(repr, CRITERIA))}, got {protocol.criterion!r}")
+    if protocol.max_bins is not None and not _is_whole(protocol.max_bins, 2):
+        raise ValueError(f"max_bins must be a whole number of at least 2, or 'exact', got {protocol.max_bins!r}")
+    dialects = protocol.dialects
+    if not dialects or not set(dialects) <= {"paper", "authors"} or len(set(dialects)) < len(dialects):
+        raise ValueError(f"dialects must be 'paper' or 'authors' or both, got {list(dialects)}")
+    _check_sets(protocol)
+    _check_methods(protocol)
+    return protocol
+
+
+def _check_sets(protocol: Protocol) -> None:
     if not protocol.datasets:
         raise ValueError("datasets must name at least one set")
-    for group, known in ((protocol.methods, METHODS), (protocol.baselines, BASELINES)):
-        for name in group:
-            if name not in known:
-                raise ValueError(f"method {name!r} is unknown{_hint(name, known)}")
+    for name, count in Counter(protocol.datasets).items():
+        if count > 1:
+            raise ValueError(f"datasets has the name {name!r} {count} times: rename a file, if it is one of yours")
+        if not isinstance(name, str) or not name or set(name) & set("./\\"):  # it becomes the name of a folder
+            raise ValueError(f"datasets must have names without dots and slashes, got {name!r}")
+
+
+def _check_methods(protocol: Protocol) -> None:
     if not protocol.methods and not protocol.baselines:
         raise ValueError("methods must name at least one method")
-    return protocol
+    everyone = {**METHODS, **BASELINES}
+    groups: list[tuple[Iterable[str], Iterable[str]]] = [
+        (protocol.methods, METHODS), (protocol.baselines, BASELINES),
+        *((names, everyone) for names in protocol.tables.values()),
+    ]  # fmt: skip
+    for names, known in groups:
+        for name in names:
+            if name not in known:
+                raise ValueError(f"method {name!r} is unknown{_hint(name, known)}")
+    for name, label in protocol.methods.items():
+        if not isinstance(label, str):
+            raise ValueError(f"methods: {name} must be a text, its name in tables, got {label!r}")
+    for entry in ("baselines", "fewer_repeats"):
+        for name, repeats in getattr(protocol, entry).items():
+            _check_whole(f"{entry}: {name}", repeats, 1)
+
+
+def _is_whole(value: Any, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def _check_whole(name: str, value: Any, least: int) -> None:
+    if not _is_whole(value, least):
+        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+
+
+def _check_kinds(cls: type[Protocol], entries: dict[str, Any]) -> None:
+    """Of what TOML and JSON tell apart; `check` looks closer."""
+    kinds: dict[str, tuple[type, str]] = {"str": (str, "a text"), "tuple": (tuple, "a list"), "dict": (dict, "a table")}
+    for field in fields(cls):
+        kind, said = kinds.get(str(field.type).partition("[")[0], (object, ""))
+        if not isinstance(entries[field.name], kind):
+            raise ValueError(f"{field.name} must be {said}, got {entries[field.name]!r}")
+
+
+def _file_and_target(name: str, given: Any) -> tuple[str, str | None]:
+    if not isinstance(given, list | tuple) or len(given) != 2:
+        raise ValueError(f"files: {name} must be a list of a file and the name of its target column, got {given!r}")
+    file, target = given
+    return file, target
 
 
 def _hint(name: str, known: Iterable[str]) -> str:

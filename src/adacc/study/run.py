@@ -6,6 +6,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
@@ -18,10 +19,11 @@ from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
 from adacc import datasets, metrics
+from adacc.datasets.store import find
 from adacc.study.baselines import BASELINES, Baseline, Fold, library_version
 from adacc.study.family import Family, Found
 from adacc.study.plan import Protocol, Task
-from adacc.study.store import Result, Series, Store
+from adacc.study.store import Result, Series, Store, StudyError
 
 
 class Done(NamedTuple):
@@ -51,10 +53,42 @@ def load(name: str, file: tuple[str, str | None] | None, data_dir: str | None) -
 
 def split(protocol: Protocol, task: Task, y: NDArray[np.int8]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Numbers of the training and of the test rows."""
-    if np.bincount(y, minlength=2).min() < protocol.folds:
-        raise ValueError(f"{task.dataset} has fewer rows of a class than the {protocol.folds} folds of the study")
     splitter = StratifiedKFold(protocol.folds, shuffle=True, random_state=protocol.seed + task.repeat)
     return list(splitter.split(np.zeros(len(y)), y))[task.fold]
+
+
+def check_sets(protocol: Protocol) -> None:
+    """Raise unless every set is known, the user's own can be used, and each has rows enough for the folds."""
+    for name in protocol.datasets:
+        file = protocol.files.get(name)
+        rarer = find(name).minority if file is None else _rows_of_rarer_class(load(name, file, None), file[0])
+        if rarer < protocol.folds:
+            raise ValueError(
+                f"folds must be at most {rarer}, the number of rows that {name} has of its rarer class, "
+                f"got {protocol.folds}"
+            )
+
+
+def _rows_of_rarer_class(data: Data, file: str) -> int:
+    """Of the user's own data, which must be finite."""
+    for name, column in data.frame.select_dtypes("number").items():
+        if np.isinf(column.to_numpy(dtype=np.float64, na_value=np.nan)).any():
+            raise datasets.TableError(f"{file}: column {name!r} has infinite values; leave such cells empty")
+    return int(np.bincount(data.target).min())
+
+
+class Judged(NamedTuple):
+    """What is kept of a method's scores after some number of rounds."""
+
+    scores: NDArray[np.float32]
+    cost: float | None
+    measures: dict[str, float]
+
+
+def _judge(found: Found, y_test: NDArray[np.int8]) -> Judged:
+    scores = found.scores.astype(np.float32)
+    predicted = (scores > 0).astype(np.int8)
+    return Judged(scores, found.cost, metrics.evaluate(y_test, predicted, scores, pos_label=1))
 
 
 def compute(protocol: Protocol, task: Task, data: Data) -> Result:
@@ -73,15 +107,14 @@ def compute(protocol: Protocol, task: Task, data: Data) -> Result:
         started, error = time.perf_counter(), None
         try:
             found = ask()
+            seconds = time.perf_counter() - started
+            judged = {T: _judge(each, y_test) for T, each in found.items()}
         except Exception:  # a crash is a row of the results, not a hole
-            error, nothing = traceback.format_exc(), np.full(len(test), np.nan)
-            found = {T: Found(nothing, None) for T in rounds}
-        seconds = time.perf_counter() - started
-        for T, (values, cost) in found.items():
-            stored = values.astype(np.float32)
-            measures = {} if error else metrics.evaluate(y_test, (stored > 0).astype(np.int8), stored, pos_label=1)
-            series.append(Series(method, dialect, T, cost, library, seconds, measures, error))
-            scores.append(stored)
+            seconds, error = time.perf_counter() - started, traceback.format_exc()
+            judged = {T: Judged(np.full(len(test), np.nan, dtype=np.float32), None, {}) for T in rounds}
+        for T, each in judged.items():
+            series.append(Series(method, dialect, T, each.cost, library, seconds, each.measures, error))
+            scores.append(each.scores)
 
     family = Family(protocol, X, y, X_test, seed)
     own = f"adacc {library_version('adacc')}"
@@ -111,8 +144,10 @@ def compute_and_store(protocol: Protocol, task: Task, store: Store, data_dir: st
     return Done(task, result.seconds, sorted({each.method for each in result.series if each.error}))
 
 
-def pending(protocol: Protocol, store: Store) -> list[Task]:
-    """What is not stored yet, or damaged."""
+def begin(protocol: Protocol, store: Store) -> list[Task]:
+    """Make a folder ready for a study, or for more of it; what is not stored yet, or damaged."""
+    check_sets(protocol)
+    store.adopt(protocol)
     return [task for task in protocol.tasks() if not store.has(task)]
 
 
@@ -145,7 +180,7 @@ def run(
     store : Store
         Its folder, which must hold nothing or the same study.
     tasks : list of Task, default=None
-        What to compute; None: all that is pending.
+        What to compute, as `begin` gave it; None: begin, and compute it all.
     data_dir : str, default=None
         A folder with the data sets, as `adacc.datasets.load` takes it.
     n_jobs : int, default=1
@@ -153,17 +188,22 @@ def run(
     executor : {"process", "local", "dask"}, default="process"
         Who works: worker processes, this process, or the workers of the Dask client that is connected.
     """
-    store.adopt(protocol)
-    tasks = pending(protocol, store) if tasks is None else tasks
+    tasks = begin(protocol, store) if tasks is None else tasks
     backend = {"process": "loky", "local": "sequential", "dask": "dask"}[executor]
     with parallel_config(backend=backend, n_jobs=1 if executor == "local" else n_jobs):
-        yield from Parallel(return_as="generator_unordered", pre_dispatch="2*n_jobs", batch_size=1)(
-            delayed(compute_and_store)(protocol, task, store, data_dir) for task in tasks
-        )
+        try:
+            yield from Parallel(return_as="generator_unordered", pre_dispatch="2*n_jobs", batch_size=1)(
+                delayed(compute_and_store)(protocol, task, store, data_dir) for task in tasks
+            )
+        except BrokenExecutor:
+            raise StudyError(
+                "a worker process was killed, perhaps for want of memory; the same command goes on, with fewer jobs at "
+                "a time if need be"
+            ) from None
 
 
 @contextmanager
-def connected(executor: str, scheduler: str | None) -> Iterator[None]:
+def connected(executor: str, scheduler: str | None, n_jobs: int) -> Iterator[None]:
     """A Dask client, where Dask is to do the work: of the cluster at an address, or of one on this machine."""
     if executor != "dask":
         if scheduler is not None:
@@ -174,5 +214,7 @@ def connected(executor: str, scheduler: str | None) -> Iterator[None]:
         from dask.distributed import Client
     except ImportError:
         raise ImportError("the executor 'dask' needs Dask: pip install 'dask[distributed]'") from None
-    with Client(scheduler):  # type: ignore[no-untyped-call]
+    # One thread a worker, since what is limited and silenced for a part is so for its whole process.
+    local = {"n_workers": n_jobs, "threads_per_worker": 1, "dashboard_address": None}
+    with Client(scheduler, **(local if scheduler is None else {})):  # type: ignore[no-untyped-call]
         yield

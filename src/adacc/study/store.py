@@ -15,7 +15,7 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -30,6 +30,10 @@ from adacc.study.plan import Protocol, Task
 
 FREE = ("datasets", "repeats", "files", "tables")
 """What may change from one run into a folder to the next, nothing computed being lost; all else must stay as it is."""
+
+MEMBERS = {f"{name}.npy" for name in ("rows", "y", "scores", "record")}
+BROKEN = (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError)
+"""What reading a damaged archive raises."""
 
 
 class DamagedResultWarning(UserWarning):
@@ -110,9 +114,9 @@ class Store:
         """What the folder is a study of."""
         try:
             return Protocol.from_json(json.loads(self._plan.read_text()))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             raise StudyError(f"{self.folder} holds no study: it has no {self._plan.name}") from None
-        except ValueError as error:
+        except (TypeError, ValueError, AttributeError) as error:
             raise StudyError(f"{self._plan} cannot be read: {error}") from None
 
     def adopt(self, protocol: Protocol) -> None:
@@ -120,13 +124,11 @@ class Store:
         self.folder.mkdir(parents=True, exist_ok=True)
         if self._plan.exists():
             known = self.protocol()
-            old, new = known.to_json(), protocol.to_json()
-            for name in old.keys() - set(FREE):
-                if old[name] != new[name]:
-                    raise StudyError(
-                        f"{self.folder} holds a study with other {name}: {old[name]}, now {new[name]}. "
-                        "Give another folder, or the same study."
-                    )
+            others = _differences(known, protocol)
+            if others:
+                raise StudyError(
+                    f"{self.folder} holds another study. {'; '.join(others)}. Give another folder, or the same study."
+                )
             protocol = replace(
                 protocol,
                 datasets=tuple(dict.fromkeys(known.datasets + protocol.datasets)),
@@ -140,15 +142,15 @@ class Store:
         path = self.path(task)
         try:
             with zipfile.ZipFile(path) as archive:
-                damaged = archive.testzip()
-                whole = damaged is None and "record.npy" in archive.namelist()
+                whole = set(archive.namelist()) >= MEMBERS and archive.testzip() is None
         except FileNotFoundError:
             return False
-        except (zipfile.BadZipFile, zlib.error, OSError, EOFError):
+        except BROKEN:
             whole = False
         if not whole:
             aside = path.with_suffix(".damaged")
-            path.replace(aside)
+            with suppress(FileNotFoundError):  # another run was quicker
+                path.replace(aside)
             warnings.warn(
                 f"the result of {task} is damaged; it is kept as {aside.name} and computed again",
                 DamagedResultWarning,
@@ -175,7 +177,7 @@ class Store:
     def read(self, task: Task) -> Result:
         """A result, with all its scores."""
         with self._open(task) as arrays:
-            record = self._record(arrays)
+            record = _record(arrays)
             series = [Series(**each) for each in record["series"]]
             return Result(arrays["rows"], arrays["y"], arrays["scores"], series, record["seconds"])
 
@@ -184,22 +186,53 @@ class Store:
         for task in self.protocol().tasks():
             if self.path(task).exists():
                 with self._open(task) as arrays:
-                    yield task, self._record(arrays)
+                    record = _record(arrays)
+                yield task, record
 
-    def _open(self, task: Task) -> Any:
+    @contextmanager
+    def _open(self, task: Task) -> Iterator[Any]:
+        """The arrays of a result, each read and checked when it is asked for."""
         path = self.path(task)
         try:
-            return np.load(path)
+            if not zipfile.is_zipfile(path) and path.exists():  # of which np.load would say that it is a pickle
+                raise zipfile.BadZipFile("it is no archive")
+            with np.load(path) as arrays:
+                yield arrays
         except FileNotFoundError:
             raise StudyError(f"there is no result of {task} in {self.folder}") from None
-        except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError) as error:
-            raise _damaged(path, error) from None
+        except (*BROKEN, KeyError, TypeError, ValueError) as error:
+            raise StudyError(f"{path} is damaged ({error}): run the study again, which computes it anew") from None
 
-    def _record(self, arrays: Any) -> dict[str, Any]:
-        try:
-            return json.loads(arrays["record"].tobytes())
-        except (zipfile.BadZipFile, zlib.error, KeyError, EOFError, ValueError) as error:
-            raise _damaged(Path(arrays.zip.filename), error) from None
+
+def _record(arrays: Any) -> dict[str, Any]:
+    return json.loads(arrays["record"].tobytes())
+
+
+def _differences(known: Protocol, other: Protocol) -> list[str]:
+    """What keeps two studies from sharing a folder."""
+    old, new = known.to_json(), other.to_json()
+    found = []
+    for name in old:
+        if name in FREE or old[name] == new[name]:
+            continue
+        if isinstance(old[name], dict):
+            differing = sorted(key for key in old[name] | new[name] if old[name].get(key) != new[name].get(key))
+            found.append(f"{name} differ in {', '.join(differing)}")
+        else:
+            found.append(f"{name}: {_plain(old[name])} there, {_plain(new[name])} now")
+    for name in known.datasets:
+        before, now = known.files.get(name), other.files.get(name)
+        if name in other.datasets and before != now:
+            found.append(f"data of {name}: {_place(before)} there, {_place(now)} now")
+    return found
+
+
+def _plain(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _place(file: tuple[str, str | None] | None) -> str:
+    return "of the paper" if file is None else f"{file[0]}, column {file[1] or 'target'}"
 
 
 @cache
@@ -211,10 +244,6 @@ def environment() -> dict[str, str]:
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
         **libraries,
     }
-
-
-def _damaged(path: Path, error: Exception) -> StudyError:
-    return StudyError(f"{path} is damaged ({error}): run the study again, which computes it anew")
 
 
 def _write_whole(path: Path, content: bytes | memoryview, replaces: bool) -> None:
@@ -229,7 +258,16 @@ def _write_whole(path: Path, content: bytes | memoryview, replaces: bool) -> Non
         if replaces:
             os.replace(scratch, path)
         else:
-            with suppress(FileExistsError):  # which os.replace would not raise
-                os.link(scratch, path)
+            _link(scratch, path)
     finally:
         Path(scratch).unlink(missing_ok=True)
+
+
+def _link(scratch: str, path: Path) -> None:
+    """Give a file its name, unless another has it."""
+    try:
+        os.link(scratch, path)
+    except FileExistsError:  # which os.replace would not raise
+        pass
+    except OSError:  # not every file system has links
+        os.replace(scratch, path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,10 +12,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from adacc.datasets.tables import EXACT
+from adacc.study.baselines import BASELINES
 from adacc.study.plan import Protocol
 from adacc.study.store import Store, StudyError
 
 MEASURES = ("balanced_accuracy", "gmean", "tpr", "tnr", "f1", "auc", "opm")
+NO_ROUNDS = [name for name, baseline in BASELINES.items() if not baseline.boosts]
+"""Methods that do not boost, reported as T = 1."""
+DIGITS = 4
+"""After the point, of percentages; differences below are rounding, and ties."""
 KEYS = ["dataset", "method", "dialect", "rounds"]
 SETS = "sets"
 """The folder of the CSV files, one a set."""
@@ -29,8 +36,9 @@ class Summary:
     protocol : Protocol
         The study.
     frame : DataFrame
-        A row for each set, method, dialect and number of rounds: how many parts there are and how many failed, the mean
-        cost, and of each measure the mean and the standard deviation over the parts, in percent.
+        A row for each set, method, dialect and number of rounds, sets by name: how many parts there are and how many
+        failed, the mean cost, and of each measure the mean and the standard deviation over the parts, in percent,
+        rounded to the digits of the CSV files, so that these give the same tables.
     unfinished : list of str
         Sets that lack some part, and are left out.
     """
@@ -45,10 +53,35 @@ class Summary:
         return sorted(self.frame["dataset"].unique())
 
     def by_set(self, methods: list[tuple[str, str]], rounds: int, measure: str) -> pd.DataFrame:
-        """A measure with a row for each set and a column for each (method, dialect)."""
-        chosen = self.frame[self.frame["rounds"] == rounds]
+        """A measure with a row for each set and a column for each (method, dialect).
+
+        Methods without rounds have the same for any number of them.
+        """
+        alike = self.frame["method"].isin(NO_ROUNDS)
+        chosen = self.frame[(self.frame["rounds"] == rounds) | alike]
         table = chosen.pivot_table(index="dataset", columns=["method", "dialect"], values=measure)
         return table.reindex(index=self.sets, columns=pd.MultiIndex.from_tuples(methods))
+
+    @cached_property
+    def groups(self) -> dict[str, list[str]]:
+        """The methods of each table of means."""
+        protocol = self.protocol
+        return protocol.tables or {"results": [*protocol.methods, *protocol.baselines]}
+
+    def in_dialect(self, methods: Iterable[str], dialect: str) -> list[tuple[str, str]]:
+        """The methods that there are results of, in a dialect or in the one form that they have."""
+        known = set(zip(self.frame["method"], self.frame["dialect"], strict=True))
+        forms = [[(method, form) for form in (dialect, *self.protocol.dialects, "")] for method in methods]
+        found = [next((key for key in each if key in known), None) for each in forms]
+        return [key for key in found if key is not None]
+
+    def compared(self, dialect: str) -> list[tuple[str, str]]:
+        """The methods that ranks and tests are of: those of the first table that have a value on every set."""
+        found = self.in_dialect(next(iter(self.groups.values())), dialect)
+        if not found:
+            return []
+        tables = np.array([self.by_set(found, T, MEASURES[0]) for T in self.protocol.rounds])
+        return [each for j, each in enumerate(found) if not np.isnan(tables[:, :, j]).any()]
 
 
 def summarise(store: Store) -> Summary:
@@ -77,19 +110,19 @@ def _condense(parts: pd.DataFrame) -> pd.DataFrame:
     for measure in MEASURES:
         frame[measure] = groups[measure].mean()
         frame[f"{measure}_std"] = groups[measure].std(ddof=0)
-    return frame.reset_index()
+    return frame.round(DIGITS).reset_index().sort_values("dataset", kind="stable", ignore_index=True)
 
 
 def read_summary(folder: str | Path) -> Summary:
     """From a study's results, or from the CSV files that `write_summary` made of them."""
-    folder = Path(folder)
-    if not (folder / SETS).is_dir():
-        return summarise(Store(folder))
-    protocol = Store(folder).protocol()
-    files = sorted((folder / SETS).glob("*.csv"))
-    if not files:
-        raise StudyError(f"{folder / SETS} has no CSV files")
-    frame = pd.concat([pd.read_csv(file, keep_default_na=False, na_values=[""]) for file in files], ignore_index=True)
+    folder, store = Path(folder), Store(folder)
+    protocol = store.protocol()
+    files = [file for name in sorted(protocol.datasets) if (file := folder / SETS / f"{name}.csv").is_file()]
+    if not files or any(store.path(task).exists() for task in protocol.tasks()):
+        return summarise(store)
+    texts = dict.fromkeys((*KEYS[:-1], "library"), str)
+    each = [pd.read_csv(file, dtype=texts, keep_default_na=False, na_values=[""], **EXACT) for file in files]
+    frame = pd.concat(each, ignore_index=True)
     frame["dialect"] = frame["dialect"].fillna("")
     return Summary(protocol, frame, sorted(set(protocol.datasets) - set(frame["dataset"])))
 
@@ -98,10 +131,10 @@ def write_summary(summary: Summary, folder: Path) -> list[Path]:
     """A CSV file for each set, and the plan."""
     (folder / SETS).mkdir(parents=True, exist_ok=True)
     plan = folder / "plan.json"
-    plan.write_text(json.dumps(summary.protocol.to_json(), indent=1) + "\n")
+    plan.write_text(json.dumps(summary.protocol.to_json(), indent=1) + "\n", encoding="utf-8")
     paths = [plan]
     for name in summary.sets:
         of_set = summary.frame[summary.frame["dataset"] == name]
         paths.append(folder / SETS / f"{name}.csv")
-        of_set.replace({np.nan: None}).to_csv(paths[-1], index=False, float_format="%.4f")
+        of_set.replace({np.nan: None}).to_csv(paths[-1], index=False, float_format=f"%.{DIGITS}f")
     return paths

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from adacc.study import stats
-from adacc.study.summary import MEASURES, Summary, read_summary, write_summary
+from adacc.study.summary import MEASURES, NO_ROUNDS, Summary, read_summary, write_summary
 
 __all__ = ["Table", "all_tables", "read_summary", "render", "write_all"]
 
@@ -50,26 +51,34 @@ def all_tables(summary: Summary) -> list[Table]:
 
 def _tables(summary: Summary) -> Iterator[Table]:
     protocol = summary.protocol
-    groups = protocol.tables or {"results": [*protocol.methods, *protocol.baselines]}
     for dialect in protocol.dialects:
         ending = "" if len(protocol.dialects) == 1 else f"-{dialect}"
-        for name, methods in groups.items():
-            found = _in_dialect(summary, methods, dialect)
+        for name, methods in summary.groups.items():
+            found = summary.in_dialect(methods, dialect)
             if found:
                 yield _means(summary, found, f"{name}{ending}", f"{TITLES.get(name, name)}{_said(ending)}")
-        compared = _in_dialect(summary, next(iter(groups.values())), dialect)
-        if len(compared) < 2:
-            continue
-        rounds = [T for T in protocol.rounds if not summary.by_set(compared, T, RANKED_BY).isna().to_numpy().any()]
-        for T in rounds:
-            yield _ranks(summary, compared, T, f"ranks-T{T}{ending}", _said(ending))
-        if rounds and len(summary.sets) > 1:
-            yield _friedman(summary, compared, rounds, f"friedman{ending}", _said(ending))
-            for correction in (stats.holm, stats.bonferroni):
-                yield _rank_tests(summary, compared, rounds, correction, ending)
-            yield _wilcoxon(summary, compared, rounds, ending)
-            yield _bootstrap(summary, compared, rounds[-1], ending)
-            yield _nemenyi(summary, compared, rounds, ending)
+        compared = summary.compared(dialect)
+        ranked = summary.in_dialect(next(iter(summary.groups.values())), dialect)
+        left_out = [_label(summary, each[0]) for each in ranked if each not in compared]
+        notes = [f"Without a value on every set, and left out: {', '.join(left_out)}."] if left_out else []
+        for table in _comparisons(summary, compared, ending):
+            yield replace(table, notes=[*table.notes, *notes])
+
+
+def _comparisons(summary: Summary, methods: list[tuple[str, str]], ending: str) -> Iterator[Table]:
+    """Ranks, and the tests on them."""
+    rounds = list(summary.protocol.rounds)
+    if len(methods) < 2:
+        return
+    for T in rounds:
+        yield _ranks(summary, methods, T, f"ranks-T{T}{ending}", _said(ending))
+    if len(summary.sets) > 1:
+        yield _friedman(summary, methods, rounds, f"friedman{ending}", _said(ending))
+        for correction in (stats.holm, stats.bonferroni):
+            yield _rank_tests(summary, methods, rounds, correction, ending)
+        yield _wilcoxon(summary, methods, rounds, ending)
+        yield _bootstrap(summary, methods, rounds[-1], ending)
+        yield _nemenyi(summary, methods, rounds, ending)
 
 
 TITLES = {
@@ -84,30 +93,22 @@ def _said(ending: str) -> str:
     return {"": "", "-paper": " (formulas as printed)", "-authors": " (formulas of the authors' code)"}[ending]
 
 
-def _in_dialect(summary: Summary, methods: Sequence[str], dialect: str) -> list[tuple[str, str]]:
-    """The methods that there are results of, in a dialect or in the one form that they have."""
-    known = set(zip(summary.frame["method"], summary.frame["dialect"], strict=True))
-    forms = [[(method, form) for form in (dialect, *summary.protocol.dialects, "")] for method in methods]
-    found = [next((key for key in each if key in known), None) for each in forms]
-    return [key for key in found if key is not None]
-
-
 def _label(summary: Summary, method: str) -> str:
     return summary.protocol.label(method)
 
 
 def _means(summary: Summary, methods: list[tuple[str, str]], name: str, title: str) -> Table:
     """The paper's main table: a row for each method and number of rounds."""
-    frame = summary.frame.set_index(["method", "dialect"])
+    protocol, frame = summary.protocol, summary.frame.set_index(["method", "dialect"])
     rows, values, notes = [], [], []
     for method, dialect in methods:
         of_method = frame.loc[[(method, dialect)]]
         for T, chosen in of_method.groupby("rounds"):
             mean, spread = chosen[list(MEASURES)].mean(), chosen[[f"{each}_std" for each in MEASURES]].mean()
-            cells = [f"{m:.2f} ± {s:.2f}" for m, s in zip(mean, spread, strict=True)]
+            cells = ["-" if np.isnan(m) else f"{m:.2f} ± {s:.2f}" for m, s in zip(mean, spread, strict=True)]
             parts = f"{len(chosen)} × {_few(chosen['parts'])}"
             rows.append([_label(summary, method), str(T), *cells, parts])
-            values.append((T, mean.to_numpy()))
+            values.append((protocol.rounds[-1] if method in NO_ROUNDS else T, mean.to_numpy().round(2)))
         failed = int(of_method["failed"].sum() / of_method["rounds"].nunique())
         if failed:
             notes.append(f"{_label(summary, method)} failed in {failed} parts; its means are over the others.")
@@ -121,39 +122,45 @@ def _few(counts: pd.Series) -> str:
 
 
 def _mark(values: list[tuple[int, np.ndarray]]) -> dict[tuple[int, int], int]:
-    """Best and second of each measure, among the rows of the same number of rounds (1: none, with the largest)."""
-    most = max((T for T, _ in values), default=1)
+    """Best and second of each measure, among the rows of the same number of rounds."""
     marks = {}
-    for T in {T for T, _ in values} - {1}:
-        rows = [i for i, (own, _) in enumerate(values) if own == T or (own == 1 and most == T)]
+    for T in {T for T, _ in values}:
+        rows = [i for i, (own, _) in enumerate(values) if own == T]
         for column in range(len(MEASURES)):
-            order = sorted(rows, key=lambda i: -values[i][1][column])
-            marks.update({(i, column + 2): mark for i, mark in zip(order, (BEST, SECOND), strict=False)})
+            places = _places(np.array([values[i][1][column] for i in rows]))
+            marks.update({(rows[at], column + 2): mark for at, mark in places.items()})
     return marks
 
 
+def _places(values: np.ndarray) -> dict[int, int]:
+    """Where the largest number is, and the second largest; each may be in several places."""
+    levels = np.unique(values[~np.isnan(values)])[::-1].tolist()
+    marks = dict(zip(levels, (BEST, SECOND), strict=False))
+    return {at: marks[value] for at, value in enumerate(values.tolist()) if value in marks}
+
+
 def _ranks(summary: Summary, methods: list[tuple[str, str]], T: int, name: str, said: str) -> Table:
-    ranks = stats.ranks(_rounded(summary, methods, T))
+    ranks = stats.ranks(_scores(summary, methods, T))
     rows = [[each, *(f"{rank:g}" for rank in of_set)] for each, of_set in zip(summary.sets, ranks, strict=True)]
-    marks = {(i, j + 1): BEST for i, j in zip(*np.nonzero(ranks == ranks.min(axis=1, keepdims=True)), strict=True)}
-    mean, winners = ranks.mean(axis=0), (ranks == 1.0).sum(axis=0)
-    order = np.argsort(mean, kind="stable")
-    marks |= {(len(rows), int(order[0]) + 1): BEST, (len(rows), int(order[1]) + 1): SECOND}
-    rows += [["avg.", *(f"{value:.2f}" for value in mean)], ["winner", *map(str, winners)]]
+    best = ranks == ranks.min(axis=1, keepdims=True)
+    marks = {(i, j + 1): BEST for i, j in zip(*np.nonzero(best), strict=True)}
+    # Equally good ones share a set, as in the paper.
+    mean, winners = ranks.mean(axis=0), (best / best.sum(axis=1, keepdims=True)).sum(axis=0)
+    marks |= {(len(rows), j + 1): mark for j, mark in _places(-mean.round(2)).items()}
+    rows += [["avg.", *(f"{value:.2f}" for value in mean)], ["winner", *(f"{value:.3g}" for value in winners)]]
     columns = ["Set", *(_label(summary, method) for method, _ in methods)]
     title = f"Ranks by balanced accuracy, T = {T}{said}"
     return Table(name, title, columns, rows, 1, marks, _unfinished(summary))
 
 
-def _rounded(summary: Summary, methods: list[tuple[str, str]], T: int) -> np.ndarray:
-    """Balanced accuracy by set; equal but for rounding is equal, so that ties are ties."""
-    return summary.by_set(methods, T, RANKED_BY).to_numpy().round(4)
+def _scores(summary: Summary, methods: list[tuple[str, str]], T: int) -> np.ndarray:
+    return summary.by_set(methods, T, RANKED_BY).to_numpy()
 
 
 def _friedman(summary: Summary, methods: list[tuple[str, str]], rounds: list[int], name: str, said: str) -> Table:
     rows = []
     for T in rounds:
-        test = stats.friedman(stats.ranks(_rounded(summary, methods, T)))
+        test = stats.friedman(stats.ranks(_scores(summary, methods, T)))
         rows.append([str(T), f"{test.chi_square:.1f}", _p(test.p_value), f"{test.f_statistic:.1f}", _p(test.f_p_value)])
     columns = ["T", "chi²", "p", "F (Iman-Davenport)", "p of F"]
     title = f"Friedman's test that all {len(methods)} methods rank alike{said}"
@@ -169,7 +176,7 @@ def _rank_tests(
     how = correction.__name__
 
     def p_values(T: int, against: int) -> np.ndarray:
-        return correction(stats.rank_tests(stats.ranks(_rounded(summary, methods, T)), against))
+        return correction(stats.rank_tests(stats.ranks(_scores(summary, methods, T)), against))
 
     title = f"p-values of mean ranks against AdaCC's, {how.capitalize()}-corrected{_said(ending)}"
     notes = ["Two-sided z tests on mean ranks; the paper prints Holm's correction and calls it Bonferroni's."]
@@ -178,7 +185,7 @@ def _rank_tests(
 
 def _wilcoxon(summary: Summary, methods: list[tuple[str, str]], rounds: list[int], ending: str) -> Table:
     def p_values(T: int, against: int) -> np.ndarray:
-        return stats.holm(stats.wilcoxon_tests(_rounded(summary, methods, T), against))
+        return stats.holm(stats.wilcoxon_tests(_scores(summary, methods, T), against))
 
     title = f"p-values of Wilcoxon's signed-rank test against AdaCC, Holm-corrected{_said(ending)}"
     return _against_ours(summary, methods, rounds, p_values, f"wilcoxon{ending}", title, [])
@@ -205,7 +212,7 @@ def _p(value: float) -> str:
 
 
 def _bootstrap(summary: Summary, methods: list[tuple[str, str]], T: int, ending: str) -> Table:
-    values, rows = _rounded(summary, methods, T), []
+    values, rows = _scores(summary, methods, T), []
     names = [method for method, _ in methods]
     ours = [method for method in OURS if method in names] or names[:1]
     for i, method in enumerate(names):
@@ -225,14 +232,14 @@ def _nemenyi(summary: Summary, methods: list[tuple[str, str]], rounds: list[int]
     gap = stats.critical_difference(len(summary.sets), len(methods))
     rows = []
     for T in rounds:
-        mean = stats.ranks(_rounded(summary, methods, T)).mean(axis=0)
+        mean = stats.ranks(_scores(summary, methods, T)).mean(axis=0)
         order = np.argsort(mean, kind="stable").tolist()
         for place, i in enumerate(order):
             equal = [_label(summary, methods[j][0]) for j in order[place + 1 :] if mean[j] - mean[i] < gap]
             bar = "-" * round(4 * mean[i])
             rows.append([str(T), _label(summary, methods[i][0]), f"{mean[i]:.2f}", f"{bar}o", ", ".join(equal) or "-"])
     title = f"Mean ranks; differences below {gap:.2f} are not significant (Nemenyi, 5 %){_said(ending)}"
-    columns = ["T", "Method", "mean rank", "1 is best", "not worse by a significant difference"]
+    columns = ["T", "Method", "mean rank", "1 is best", "not significantly better than"]
     return Table(f"nemenyi{ending}", title, columns, rows, 2, notes=_unfinished(summary))
 
 
@@ -257,57 +264,78 @@ def _marked(table: Table, best: Callable[[str], str], second: Callable[[str], st
 def _text(table: Table) -> str:
     rows = _marked(table, "{}**".format, "{}* ".format)
     is_marked = {j for _, j in table.marks}
-    rows = [
-        [cell if j not in is_marked or cell.endswith(("*", "* ")) else f"{cell}  " for j, cell in enumerate(row)]
-        for row in rows
+    padded = [
+        [f"{cell}  " if j in is_marked and (i, j) not in table.marks else cell for j, cell in enumerate(row)]
+        for i, row in enumerate([*rows, table.columns])
     ]
-    widths = [max(len(row[j]) for row in (table.columns, *rows)) for j in range(len(table.columns))]
+    widths = [max(map(len, column)) for column in zip(*padded, strict=True)]
+    to_left = [_is_text(table, j) for j in range(len(widths))]
 
     def line(cells: Sequence[str]) -> str:
-        return "  ".join(
-            cell.ljust(width) if j < table.n_labels or not any(sign.isdigit() for sign in cell) else cell.rjust(width)
-            for j, (cell, width) in enumerate(zip(cells, widths, strict=True))
-        ).rstrip()
+        each = zip(cells, widths, to_left, strict=True)
+        return "  ".join(cell.ljust(width) if left else cell.rjust(width) for cell, width, left in each).rstrip()
 
-    marks = ["** best, * second"] if BEST in table.marks.values() else []
+    *rows, head = padded
+    marks = ["** best, * second"] if SECOND in table.marks.values() else ["** best"] if table.marks else []
     rule = "  ".join("-" * width for width in widths)
-    return "\n".join([table.title, "", line(table.columns), rule, *map(line, rows), *marks, *table.notes])
+    return "\n".join([table.title, "", line(head), rule, *map(line, rows), *marks, *table.notes])
+
+
+def _is_text(table: Table, column: int) -> bool:
+    """Whether a column holds words, which begin at the left; numbers end at the right."""
+    return any(NUMBER.match(row[column]) is None for row in table.rows)
+
+
+NUMBER = re.compile(r"[-+]?\d|-?$")
+"""How a number begins, or what stands for none."""
 
 
 def _csv(table: Table) -> str:
     """Numbers plain: mean and deviation in columns of their own."""
     split = [j for j in range(len(table.columns)) if any(" ± " in row[j] for row in table.rows)]
     columns = [[name, f"{name} std"] if j in split else [name] for j, name in enumerate(table.columns)]
-    rows = [[cell.split(" ± ") if j in split else [cell] for j, cell in enumerate(row)] for row in table.rows]
+    plain = [["" if cell == "-" else cell for cell in row] for row in table.rows]
+    rows = [[[*cell.split(" ± "), ""][:2] if j in split else [cell] for j, cell in enumerate(row)] for row in plain]
     flat = [[part for cell in row for part in cell] for row in (columns, *rows)]
     return pd.DataFrame(flat[1:], columns=flat[0]).to_csv(index=False).rstrip("\n")
 
 
+def _cleaned(table: Table, clean: Callable[[str], str]) -> Table:
+    """With the signs that mean something to a format made harmless."""
+    return replace(
+        table,
+        title=clean(table.title),
+        columns=[clean(name) for name in table.columns],
+        rows=[[clean(cell) for cell in row] for row in table.rows],
+        notes=[clean(note) for note in table.notes],
+    )
+
+
 def _markdown(table: Table) -> str:
-    rows = _marked(table, "**{}**".format, "_{}_".format)
-    head = [f"| {' | '.join(table.columns)} |", f"|{'|'.join(['---'] * len(table.columns))}|"]
-    notes = [f"\n{note}" for note in table.notes]
-    return "\n".join([f"**{table.title}**", "", *head, *(f"| {' | '.join(row)} |" for row in rows), *notes])
+    clean = _cleaned(table, lambda text: re.sub(r"([\\|*<`])", r"\\\1", text))
+    rows = _marked(clean, "**{}**".format, "_{}_".format)
+    sides = ["---" if _is_text(table, j) else "---:" for j in range(len(table.columns))]
+    head = [f"| {' | '.join(clean.columns)} |", f"|{'|'.join(sides)}|"]
+    notes = [f"\n{note}" for note in clean.notes]
+    return "\n".join([f"**{clean.title}**", "", *head, *(f"| {' | '.join(row)} |" for row in rows), *notes])
+
+
+SIGNS = {
+    **{sign: f"\\{sign}" for sign in "&%_#${}"},
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$",
+    "±": r"$\pm$", "×": r"$\times$", "²": "$^2$",
+}  # fmt: skip
+"""What means something to LaTeX, or nothing, and how it is written there."""
 
 
 def _latex(table: Table) -> str:
-    def clean(cell: str) -> str:
-        for plain, code in (("&", r"\&"), ("%", r"\%"), ("_", r"\_"), ("±", r"$\pm$"), ("²", "$^2$")):
-            cell = cell.replace(plain, code)
-        return cell
-
-    rows = [[clean(cell) for cell in row] for row in table.rows]
-    marked = _marked(
-        Table(table.name, table.title, table.columns, rows, table.n_labels, table.marks),
-        r"\textbf{{{}}}".format,
-        r"\underline{{{}}}".format,
-    )
-    shape = "l" * table.n_labels + "r" * (len(table.columns) - table.n_labels)
-    body = [rf"{' & '.join(row)} \\" for row in marked]
+    clean = _cleaned(table, lambda text: "".join(SIGNS.get(sign, sign) for sign in text))
+    shape = "".join("l" if _is_text(table, j) else "r" for j in range(len(table.columns)))
+    body = [rf"{' & '.join(row)} \\" for row in _marked(clean, r"\textbf{{{}}}".format, r"\underline{{{}}}".format)]
     return "\n".join(
         [
-            r"\begin{table}", rf"\caption{{{clean(' '.join([table.title + '.', *table.notes]))}}}",
-            rf"\begin{{tabular}}{{{shape}}}", r"\hline", rf"{' & '.join(map(clean, table.columns))} \\", r"\hline",
+            r"\begin{table}", rf"\caption{{{' '.join([clean.title + '.', *clean.notes])}}}",
+            rf"\begin{{tabular}}{{{shape}}}", r"\hline", rf"{' & '.join(clean.columns)} \\", r"\hline",
             *body, r"\hline", r"\end{tabular}", r"\end{table}",
         ]
     )  # fmt: skip
@@ -322,5 +350,5 @@ def write_all(tables: list[Table], summary: Summary, form: str, folder: Path) ->
     paths = write_summary(summary, folder)
     for table in tables:
         paths.append(folder / f"{table.name}.{ENDINGS[form]}")
-        paths[-1].write_text(render(table, form) + "\n")
+        paths[-1].write_text(render(table, form) + "\n", encoding="utf-8")
     return paths

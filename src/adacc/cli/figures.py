@@ -1,0 +1,39 @@
+"""`adacc figures`: the paper's figures, from our own models."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from adacc.cli.options import count, names
+from adacc.cli.show import say
+
+
+def add_to(commands: Any) -> None:
+    top: ArgumentParser = commands.add_parser("figures", help="the figures of the AdaCC paper, from our own models")
+    top.add_argument("what", choices=("paper",), metavar="WHAT", help="'paper'")
+    top.add_argument("--out", required=True, metavar="DIR", help="where PNG, SVG and CSV files go")
+    top.add_argument("--data-dir", metavar="DIR", help="a folder with the data sets (default: ADACC_DATA)")
+    top.add_argument("--datasets", type=names, metavar="A,B", help="average over these sets only")
+    top.add_argument("--study", metavar="DIR", help="results of a study, for ranks and learning curves")
+    top.add_argument("--jobs", type=count, default=1, metavar="N", help="threads (1)")
+    top.add_argument("--quiet", action="store_true", help="no progress bar")
+    top.set_defaults(run=draw)
+
+
+def draw(options: Namespace) -> None:
+    from tqdm import tqdm
+
+    from adacc.datasets import CATALOGUE
+    from adacc.inspect.figures import save, set_figures, study_figures, toy_figures
+    from adacc.study.summary import read_summary
+
+    sets = options.datasets or list(CATALOGUE)
+    of_study = () if options.study is None else study_figures(read_summary(options.study))
+    with tqdm(total=len(sets), disable=options.quiet, file=sys.stderr, unit="set") as bar:
+        of_sets = set_figures(sets, options.data_dir, options.jobs, lambda _: bar.update())
+        for figure in chain(toy_figures(), of_study, of_sets):
+            say(str(save(figure, Path(options.out))[0]))

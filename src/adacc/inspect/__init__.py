@@ -1,0 +1,22 @@
+"""What is inside models and results, to look at: displays that have `plot()` and `frame()`. Only here is matplotlib."""
+
+from adacc.inspect.boundary import BoundaryDisplay
+from adacc.inspect.confidence import ConfidenceDisplay
+from adacc.inspect.curves import LearningCurveDisplay
+from adacc.inspect.importance import ImportanceDisplay
+from adacc.inspect.ranks import CriticalDifferenceDisplay, RankDisplay
+from adacc.inspect.shapes import ContributionDisplay, ShapeDisplay, WaterfallDisplay
+from adacc.inspect.training import TrainingDisplay
+
+__all__ = [
+    "BoundaryDisplay",
+    "ConfidenceDisplay",
+    "ContributionDisplay",
+    "CriticalDifferenceDisplay",
+    "ImportanceDisplay",
+    "LearningCurveDisplay",
+    "RankDisplay",
+    "ShapeDisplay",
+    "TrainingDisplay",
+    "WaterfallDisplay",
+]

@@ -1,0 +1,93 @@
+"""How sure the ensembles are, of what they get right and of what they get wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from adacc.inspect.display import Display, as_rare, named, rare_class
+from adacc.inspect.style import line_of, styled
+from adacc.rules.base import Array
+
+PANELS = ("rare class", "other class", "overall")
+LEVELS = 201
+"""Points of a curve."""
+
+
+class ConfidenceDisplay(Display):
+    """Cumulative distribution of confidence: votes for the true class less votes against it, over all votes.
+
+    Below 0 a row is misclassified: where the curve crosses 0 it shows the share of errors.
+
+    Parameters
+    ----------
+    curves : DataFrame
+        Columns ``method``, ``panel`` ("rare class", "other class", "overall"), ``confidence`` from -1 to 1, and
+        ``share``, that of the rows up to it.
+    rounds : int or None
+        After how many rounds.
+    """
+
+    def __init__(self, curves: pd.DataFrame, rounds: int | None = None) -> None:
+        self.curves, self.rounds = curves, rounds
+
+    @classmethod
+    def from_estimators(cls, estimators: Any, X: Any, y: ArrayLike, rounds: int | None = None) -> ConfidenceDisplay:
+        """Of fitted classifiers on some rows, after some number of rounds or all of them."""
+        levels = np.linspace(-1.0, 1.0, LEVELS)
+        parts = []
+        for label, model in named(estimators).items():
+            is_rare = as_rare(model, y)
+            values = confidences(model, X, is_rare, rounds)
+            for panel, of_panel in zip(PANELS, (values[is_rare], values[~is_rare], values), strict=True):
+                share = np.searchsorted(np.sort(of_panel), levels, side="right") / max(len(of_panel), 1)
+                parts.append(pd.DataFrame({"method": label, "panel": panel, "confidence": levels, "share": share}))
+        return cls(pd.concat(parts, ignore_index=True), rounds)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, rounds: int | None = None) -> ConfidenceDisplay:
+        """Of one fitted classifier."""
+        return cls.from_estimators([estimator], X, y, rounds)
+
+    @classmethod
+    def mean_of(cls, displays: Iterable[ConfidenceDisplay]) -> ConfidenceDisplay:
+        """The mean over several data sets, each counting the same."""
+        several = list(displays)
+        means = pd.concat([each.curves for each in several]).groupby(["method", "panel", "confidence"], sort=False)
+        return cls(means.mean().reset_index(), several[0].rounds)
+
+    def frame(self) -> pd.DataFrame:
+        """The curves."""
+        return self.curves
+
+    def plot(self, ax: Any = None) -> ConfidenceDisplay:
+        """Draw the rare class, the other class and both together."""
+        with styled():
+            axes = self._canvas(ax, (11.5, 3.4), 1, 3, sharey=True)
+            each = np.ravel(np.asarray(axes, dtype=object))
+            if len(each) != 3:
+                raise ValueError(f"ax must hold three axes, got {len(each)}")
+            for panel, where in zip(PANELS, each, strict=True):
+                for method, curve in self.curves[self.curves["panel"] == panel].groupby("method", sort=False):
+                    look = line_of(str(method), len(curve))
+                    where.plot(curve["confidence"], curve["share"], label=str(method), **look)
+                where.axvline(0.0, color="black", linewidth=0.6)
+                where.set(xlim=(-1, 1), ylim=(0, 1), xlabel="confidence", title=panel)
+            each[0].set_ylabel("share of rows" + ("" if self.rounds is None else f", T = {self.rounds}"))
+            each[-1].legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
+        return self
+
+
+def confidences(model: Any, X: Any, is_rare: Any, rounds: int | None = None) -> Array:
+    """Score for the true class over the sum of all votes, from -1 to 1."""
+    ensemble = model._ensemble
+    if rounds is not None:
+        ensemble = ensemble.first(min(rounds, len(ensemble)))
+    scores = ensemble.scores(model._read_known(X))
+    towards_rare = scores if rare_class(model) == 1 else -scores
+    most = np.abs(ensemble.votes * ensemble.decision).max(axis=1).sum()
+    return np.where(is_rare, towards_rare, -towards_rare) / most

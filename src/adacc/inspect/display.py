@@ -1,0 +1,74 @@
+"""What all displays share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from adacc.estimators.base import BaseBoosting
+
+
+class Display:
+    """Something to look at: `plot` draws it and returns it, `frame` has its numbers.
+
+    Attributes
+    ----------
+    ax_ : Axes or ndarray of Axes
+        Where it was drawn last.
+    figure_ : Figure
+        Their figure.
+    """
+
+    ax_: Any
+    figure_: Any
+
+    def _canvas(self, ax: Any, size: tuple[float, float], rows: int = 1, columns: int = 1, **options: Any) -> Any:
+        """The axes to draw on: those given, or new ones."""
+        import matplotlib.pyplot as plt
+
+        if ax is None:
+            _, ax = plt.subplots(rows, columns, figsize=size, layout="constrained", **options)
+        first = np.ravel(np.asarray(ax, dtype=object))[0]
+        self.ax_, self.figure_ = ax, first.figure
+        return ax
+
+
+def named(estimators: Any) -> dict[str, Any]:
+    """Fitted boosting classifiers by label; of a list the methods' own names."""
+    if not hasattr(estimators, "items"):
+        estimators = {method_of(each): each for each in estimators}
+    if not estimators:
+        raise ValueError("estimators must hold at least one fitted classifier")
+    for label, each in estimators.items():
+        if not isinstance(getattr(each, "best_estimator_", each), BaseBoosting):
+            raise TypeError(f"{label}: a fitted classifier of adacc is needed, got {each!r}")
+        check_is_fitted(each)
+    return {label: getattr(each, "best_estimator_", each) for label, each in estimators.items()}
+
+
+def method_of(estimator: Any) -> str:
+    """The name of an estimator's method."""
+    inner = getattr(estimator, "estimator", None)
+    chosen = inner if isinstance(inner, BaseBoosting) else estimator
+    return str(chosen._settable()["method"]) if isinstance(chosen, BaseBoosting) else type(estimator).__name__
+
+
+def rare_class(estimator: BaseBoosting) -> int:
+    """Number of the positive class of two."""
+    if len(estimator.classes_) != 2:
+        raise ValueError(
+            f"this display is for two classes, got {len(estimator.classes_)}: {estimator.classes_.tolist()}"
+        )
+    return 1 - estimator._ensemble.tie_class
+
+
+def as_rare(estimator: BaseBoosting, y: Any) -> NDArray[np.bool_]:
+    """Which rows are of the positive class."""
+    labels = np.asarray(y)
+    unknown = np.setdiff1d(labels, estimator.classes_)
+    if len(unknown):
+        raise ValueError(f"y has the label {unknown.tolist()[0]!r}; the model knows {estimator.classes_.tolist()}")
+    return labels == estimator.classes_[rare_class(estimator)]

@@ -1,0 +1,77 @@
+"""Which features the methods rely on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from adacc.inspect.display import Display, named
+from adacc.inspect.style import line_of, styled
+
+
+class ImportanceDisplay(Display):
+    """Grouped bars: a group for each feature, a bar for each method.
+
+    Parameters
+    ----------
+    importances : DataFrame
+        A row for each feature, a column for each method.
+    """
+
+    def __init__(self, importances: pd.DataFrame) -> None:
+        self.importances = importances
+
+    @classmethod
+    def from_estimators(cls, estimators: Any, max_features: int | None = None) -> ImportanceDisplay:
+        """Of fitted classifiers: the share of each feature in the votes; the `max_features` largest where given."""
+        models = named(estimators)
+        first = next(iter(models.values()))
+        names = getattr(first, "feature_names_in_", [f"x{i}" for i in range(first.n_features_in_)])
+        table = pd.DataFrame({label: model.feature_importances_ for label, model in models.items()}, index=list(names))
+        if max_features is not None:
+            table = table.loc[table.mean(axis=1).sort_values(ascending=False, kind="stable").index[:max_features]]
+        return cls(table)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, max_features: int | None = None) -> ImportanceDisplay:
+        """Of one fitted classifier."""
+        return cls.from_estimators([estimator], max_features)
+
+    def frame(self) -> pd.DataFrame:
+        """A row for each feature, a column for each method."""
+        return self.importances
+
+    def plot(self, ax: Any = None) -> ImportanceDisplay:
+        """Draw it; lying down, where names are long."""
+        table = self.importances
+        n_features, n_methods = table.shape
+        longest = max(len(str(name)) for name in table.index)
+        lies = longest * n_features > 90
+        width = 0.84 / n_methods
+        length = max(4.5, 0.35 + n_features * max(0.35, 0.11 * n_methods))
+        with styled():
+            axes = self._canvas(ax, (6.5, min(length, 40.0)) if lies else (min(length + 1.6, 40.0), 3.6))
+            places = np.arange(n_features)
+            for j, method in enumerate(table):
+                look = line_of(str(method))
+                bar = {"color": look["color"], "edgecolor": "white", "linewidth": 0.4, "label": str(method)}
+                # Methods of one family share the colour: hatching tells them apart.
+                bar["hatch"] = {"-": "", "--": "////", "-.": "xxxx", ":": "...."}[look["linestyle"]]
+                at = places + (j - (n_methods - 1) / 2) * width
+                if lies:
+                    axes.barh(at, table[method], width, **bar)
+                else:
+                    axes.bar(at, table[method], width, **bar)
+            if lies:
+                axes.set(xlabel="share of the votes", ylim=(n_features - 0.5, -0.5))
+                axes.set_yticks(places, list(map(str, table.index)))
+                axes.grid(False, axis="y")
+            else:
+                axes.set(ylabel="share of the votes")
+                axes.set_xticks(places, list(map(str, table.index)))
+                axes.grid(False, axis="x")
+            if n_methods > 1:
+                axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
+        return self

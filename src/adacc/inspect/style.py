@@ -1,0 +1,78 @@
+"""How figures look: one style, and for each method the same colour and line everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+# Colours of Okabe and Ito [2008], which the colour-blind can tell apart, and a few of Tol's [2021]. Methods of one
+# family share a colour and differ in the line, so that they can be told apart in grey too.
+BLUE, VERMILION, GREEN, PINK, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
+BLACK, BROWN, VIOLET, GREY = "#000000", "#8C510A", "#332288", "#7F7F7F"
+LINES = {
+    "adaboost": (BLACK, "-", ""),
+    "adacc1": (BLUE, "-", ""),
+    "adacc2": (VERMILION, "-", ""),
+    "adan-cc1": (BLUE, ":", ""),
+    "adan-cc2": (VERMILION, ":", ""),
+    "adamec": (PINK, "-", "v"),
+    "adamec-cal": (PINK, "--", "^"),
+    "cgada": (GREEN, "-", "s"),
+    "cgada-cal": (GREEN, "--", "D"),
+    "adacost": (SKY, "-", "o"),
+    "csb1": (ORANGE, "-", "<"),
+    "csb2": (ORANGE, "--", ">"),
+    "adac1": (BROWN, "-", "1"),
+    "adac2": (BROWN, "--", "2"),
+    "adac3": (BROWN, "-.", "3"),
+    "rareboost": (VIOLET, "-", "x"),
+    "rusboost": (GREY, "-", "p"),
+    "smoteboost": (GREY, "--", "h"),
+}
+OTHERS = [(color, line, marker) for line in ("-.", ":") for color, marker in ((GREEN, "*"), (VIOLET, "P"), (GREY, "X"))]
+RARE, COMMON = BLUE, VERMILION
+"""Colours of the two classes."""
+
+STYLE: Any = {
+    "font.size": 9.0,
+    "axes.titlesize": 10.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#E4E4E4",
+    "grid.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+    "legend.fontsize": 8.0,
+    "lines.linewidth": 1.4,
+    "lines.markersize": 4.0,
+    "figure.dpi": 100.0,
+    "savefig.dpi": 150.0,
+    "svg.fonttype": "none",  # text stays text
+    "svg.hashsalt": "adacc",  # the same figure, the same file
+}
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Our style within, and matplotlib's settings as they were afterwards."""
+    import matplotlib as mpl
+
+    with mpl.rc_context(STYLE):
+        yield
+
+
+def line_of(label: str, n_points: int = 0) -> dict[str, Any]:
+    """Colour, line and marker of a method, by its name or its label in the paper; heavier for AdaCC."""
+    name = label.lower().rstrip(".").replace(" ", "-")
+    if name in LINES:
+        color, line, marker = LINES[name]
+    else:
+        color, line, marker = OTHERS[sum(map(ord, name)) % len(OTHERS)]
+    look: dict[str, Any] = {"color": color, "linestyle": line, "marker": marker}
+    if name in ("adacc1", "adacc2"):
+        look |= {"linewidth": 2.4, "zorder": 3}
+    if n_points > 12:  # a marker on every point would hide the line
+        look["markevery"] = (sum(map(ord, name)) % (n_points // 6), n_points // 6)
+    return look

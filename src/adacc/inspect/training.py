@@ -1,0 +1,128 @@
+"""What happened while a model was boosted, round by round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from adacc.inspect.display import Display, named, rare_class
+from adacc.inspect.style import line_of, styled
+
+QUANTITIES = {
+    "rare_weight": "weight of the rare class",
+    "alpha": "vote (alpha)",
+    "balanced_error": "balanced training error",
+    "tpr": "training TPR",
+    "tnr": "training TNR",
+    "cost": "cost of errors of the rare class",
+    "error": "training error",
+    "bound": "bound of the training error",
+}
+
+
+class TrainingDisplay(Display):
+    """Several methods' rounds in one axes.
+
+    Parameters
+    ----------
+    rounds : DataFrame
+        Columns ``method``, ``round`` (from 1) and the quantities: ``rare_weight`` (what the round's learner was fitted
+        with), ``alpha`` (of RareBoost, that of predicting the rare class), ``balanced_error``, ``tpr`` and ``tnr`` of
+        the ensemble on the training rows, ``cost`` of the rare class, ``error`` under the initial weights and its
+        ``bound``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from adacc import AdaBoostClassifier, AdaCC1Classifier
+    >>> X, digit = load_digits(return_X_y=True)
+    >>> models = [AdaBoostClassifier().fit(X, digit == 8), AdaCC1Classifier().fit(X, digit == 8)]
+    >>> display = TrainingDisplay.from_estimators(models)
+    >>> display.frame().query("round == 100")[["method", "rare_weight", "tpr"]].round(2)
+           method  rare_weight   tpr
+    99   adaboost         0.50  0.85
+    199    adacc1         0.47  0.97
+    >>> _ = display.plot("balanced_error")
+    """
+
+    def __init__(self, rounds: pd.DataFrame) -> None:
+        self.rounds = rounds
+
+    @classmethod
+    def from_estimators(cls, estimators: Any) -> TrainingDisplay:
+        """Of fitted classifiers: a dict by label, or a list."""
+        return cls(pd.concat([_rounds(label, each) for label, each in named(estimators).items()], ignore_index=True))
+
+    @classmethod
+    def from_estimator(cls, estimator: Any) -> TrainingDisplay:
+        """Of one fitted classifier."""
+        return cls.from_estimators([estimator])
+
+    @classmethod
+    def mean_of(cls, displays: Iterable[TrainingDisplay]) -> TrainingDisplay:
+        """The mean over several data sets; where boosting ended early, its last round counts on."""
+        padded = []
+        for display in displays:
+            for method, of_method in display.rounds.groupby("method", sort=False):
+                most = display.rounds["round"].max()
+                table = of_method.set_index("round").drop(columns="method").reindex(range(1, most + 1)).ffill()
+                padded.append(table.assign(method=method).reset_index())
+        everything = pd.concat(padded)
+        order = list(dict.fromkeys(everything["method"]))
+        means = everything.groupby(["method", "round"]).mean().reindex(order, level="method")
+        return cls(means.reset_index())
+
+    def frame(self) -> pd.DataFrame:
+        """A row for each method and round."""
+        return self.rounds
+
+    def plot(
+        self, quantities: str | Sequence[str] = "balanced_error", ax: Any = None, log: bool = False
+    ) -> TrainingDisplay:
+        """Draw one quantity, or several side by side."""
+        chosen = [quantities] if isinstance(quantities, str) else list(quantities)
+        for name in chosen:
+            if name not in QUANTITIES:
+                raise ValueError(f"quantity must be one of {', '.join(QUANTITIES)}, got {name!r}")
+        with styled():
+            axes = self._canvas(ax, (4.6 * len(chosen) + 1.6, 3.6), 1, len(chosen))
+            each = np.ravel(np.asarray(axes, dtype=object))
+            if len(each) != len(chosen):
+                raise ValueError(f"ax must hold {len(chosen)} axes, one for each quantity, got {len(each)}")
+            for name, panel in zip(chosen, each, strict=True):
+                self._draw(name, panel)
+                if log:
+                    panel.set_yscale("log")
+            handles, labels = each[0].get_legend_handles_labels()
+            each[-1].legend(handles, labels, loc="center left", bbox_to_anchor=(1.01, 0.5))
+        return self
+
+    def _draw(self, name: str, ax: Any) -> None:
+        for method, of_method in self.rounds.groupby("method", sort=False):
+            ax.plot(of_method["round"], of_method[name], label=method, **line_of(str(method), len(of_method)))
+        if name == "rare_weight":
+            ax.axhline(0.5, color="black", linewidth=0.6)
+        ax.set(xlabel="round", ylabel=QUANTITIES[name])
+
+
+def _rounds(label: str, model: Any) -> pd.DataFrame:
+    rare, history = rare_class(model), model.history_
+    recall, alpha = history["class_recall"], history["alpha"]
+    initial = history["class_weight"][0]
+    return pd.DataFrame(
+        {
+            "method": label,
+            "round": np.arange(1, len(recall) + 1),
+            "rare_weight": history["class_weight"][:, rare],
+            "alpha": alpha if alpha.ndim == 1 else alpha[:, rare],
+            "balanced_error": 1.0 - recall.mean(axis=1),
+            "tpr": recall[:, rare],
+            "tnr": recall[:, 1 - rare],
+            "cost": history["class_cost"][:, rare],
+            "error": (initial * (1.0 - recall)).sum(axis=1) / initial.sum(),
+            "bound": history["bound"],
+        }
+    )

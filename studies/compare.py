@@ -1,0 +1,150 @@
+"""The paper's tables beside ours: fills the marked places of docs/reproduction.md.
+
+python studies/compare.py PAPER   # a folder with the paper's tables as CSV files
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from adacc.study import stats
+from adacc.study.summary import MEASURES, Summary, read_summary
+
+HERE = Path(__file__).resolve().parent
+DOCUMENT = HERE.parent / "docs" / "reproduction.md"
+NAMES = ("Bal. acc.", "Gmean", "TPR", "TNR", "F1", "AUC", "OPM")
+DIALECTS = ("paper", "authors")
+# The paper names some sets otherwise in its rank tables.
+OF_PAPER = {"car_eval_34": "car eval.", "letter_img": "letter img.", "protein_homo": "protein hom.", "spambase": "spam"}
+# Which of our rows stands for the paper's, where the label is another.
+SAME = {"RUSBoost": "imblearn-rusboost"}
+
+
+class Ours:
+    """Means over all sets, by method, dialect and number of rounds."""
+
+    def __init__(self, summary: Summary) -> None:
+        self.summary = summary
+        self.means = summary.frame.groupby(["method", "dialect", "rounds"])[list(MEASURES)].mean()
+        self.method = {label: method for method, label in summary.protocol.methods.items()}
+        self.method |= {summary.protocol.label(name): name for name in summary.protocol.baselines} | SAME
+
+    def key(self, label: str, dialect: str) -> tuple[str, str]:
+        method = self.method[label]
+        for form in (dialect, "paper", ""):
+            if (method, form) in {(m, d) for m, d, _ in self.means.index}:
+                return method, form
+        raise KeyError(label)
+
+    def row(self, label: str, dialect: str, T: int) -> pd.Series:
+        return self.means.loc[(*self.key(label, dialect), T)]
+
+
+def headline(paper: pd.DataFrame, ours: Ours) -> str:
+    """Balanced accuracy at the largest T, both dialects."""
+    lines = [
+        "| Method | paper | as printed | difference | authors' dialect | difference |",
+        "|---|---|---|---|---|---|",
+    ]
+    most = paper["T"].max()
+    for _, row in paper[paper["T"] == most].iterrows():
+        found = [ours.row(row["method"], dialect, most)["balanced_accuracy"] for dialect in DIALECTS]
+        parted = ours.key(row["method"], "authors") != ours.key(row["method"], "paper")
+        cells = [f"{row['balanced_accuracy']:.2f}"]
+        for dialect, value in zip(DIALECTS, found, strict=True):
+            same = dialect == "authors" and not parted
+            cells += ["the same", ""] if same else [f"{value:.2f}", f"{value - row['balanced_accuracy']:+.2f}"]
+        lines.append(f"| {row['method']} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def cells(paper: pd.DataFrame, ours: Ours, dialect: str) -> str:
+    """Every cell: ours, and in brackets the difference to the paper's."""
+    lines = [f"| Method | T | {' | '.join(NAMES)} |", f"|{'---|' * (2 + len(NAMES))}"]
+    for _, row in paper.iterrows():
+        found = ours.row(row["method"], dialect, row["T"])
+        each = [f"{found[name]:.2f} ({found[name] - row[name]:+.2f}; {row[name]:.2f})" for name in MEASURES]
+        lines.append(f"| {row['method']} | {row['T']} | {' | '.join(each)} |")
+    return "\n".join(lines)
+
+
+def ranks(paper: pd.DataFrame, ours: Ours, dialect: str, T: int) -> str:
+    """Ranks by set: ours, and in brackets the paper's."""
+    labels = list(paper.columns[1:])
+    keys = [ours.key(label, dialect) for label in labels]
+    values = ours.summary.by_set(keys, T, "balanced_accuracy").to_numpy().round(4)
+    found = stats.ranks(values)
+    printed = paper.set_index("dataset")
+    lines = [f"| Set | {' | '.join(labels)} |", f"|{'---|' * (1 + len(labels))}"]
+    for name, row in zip(ours.summary.sets, found, strict=True):
+        theirs = printed.loc[OF_PAPER.get(name, name.replace("_", " "))]
+        each = [f"{rank:g} ({float(other):g})" for rank, other in zip(row, theirs, strict=True)]
+        lines.append(f"| {name} | {' | '.join(each)} |")
+    averages = [
+        f"{mine:.2f} ({float(other):.2f})" for mine, other in zip(found.mean(axis=0), printed.loc["avg."], strict=True)
+    ]
+    winners = [
+        f"{mine} ({float(other):g})"
+        for mine, other in zip((found == 1).sum(axis=0), printed.loc["winner"], strict=True)
+    ]
+    lines += [f"| avg. | {' | '.join(averages)} |", f"| winner | {' | '.join(winners)} |"]
+    agreement = np.corrcoef(found.mean(axis=0), printed.loc["avg."].astype(float))[0, 1]
+    return "\n".join([*lines, "", f"Correlation of the mean ranks with the paper's: {agreement:.3f}."])
+
+
+def p_values(paper: pd.DataFrame, ours: Ours, labels: list[str], dialect: str) -> str:
+    """Holm's p-values: ours, and in brackets the paper's."""
+    columns = list(paper.columns[1:])
+    lines = [f"| Method | {' | '.join(columns)} |", f"|{'---|' * (1 + len(columns))}"]
+    keys = [ours.key(label, dialect) for label in labels]
+    found = {}
+    for column in columns:
+        mine, T = column.split("_T")
+        table = stats.ranks(ours.summary.by_set(keys, int(T), "balanced_accuracy").to_numpy().round(4))
+        found[column] = stats.holm(stats.rank_tests(table, labels.index(mine)))
+    for _, row in paper.iterrows():
+        at = labels.index(row["method"])
+        each = ["-" if row[c] == "-" else f"{found[c][at]:.1e} ({float(row[c]):.1e})" for c in columns]
+        lines.append(f"| {row['method']} | {' | '.join(each)} |")
+    return "\n".join(lines)
+
+
+def blocks(paper: Path, ours: Ours) -> dict[str, str]:
+    """What goes into each marked place."""
+    tables = {path.stem: pd.read_csv(path) for path in sorted(paper.glob("*.csv"))}
+    labels = list(tables["ranks_T200"].columns[1:])
+    filled = {"headline": headline(tables["results"], ours)}
+    for dialect in DIALECTS:
+        for name in ("results", "results_non_cumulative", "results_non_cost_sensitive"):
+            filled[f"{name}-{dialect}"] = cells(tables[name], ours, dialect)
+        for T in (25, 50, 100, 200):
+            filled[f"ranks_T{T}-{dialect}"] = ranks(tables[f"ranks_T{T}"], ours, dialect, T)
+        filled[f"p_values-{dialect}"] = p_values(tables["friedman_p_values"], ours, labels, dialect)
+    return filled
+
+
+def main() -> None:
+    parser = ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("paper", type=Path, help="a folder with the paper's tables as CSV files")
+    parser.add_argument("--results", type=Path, default=HERE / "results")
+    options = parser.parse_args()
+    summary = read_summary(options.results)
+    if summary.unfinished:
+        sys.stderr.write(f"not complete: {', '.join(summary.unfinished)}\n")
+    text = DOCUMENT.read_text()
+    for name, block in blocks(options.paper, Ours(summary)).items():
+        place = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
+        if not place.search(text):
+            sys.exit(f"{DOCUMENT.name} has no place for {name}")
+        text = place.sub(lambda found, block=block: f"{found[1]}{block}\n{found[2]}", text)
+    DOCUMENT.write_text(text)
+
+
+if __name__ == "__main__":
+    main()
