@@ -89,10 +89,9 @@ def ranks(paper: pd.DataFrame, ours: Ours, dialect: str, T: int) -> str:
     averages = [
         f"{mine:.2f} ({float(other):.2f})" for mine, other in zip(found.mean(axis=0), printed.loc["avg."], strict=True)
     ]
-    winners = [
-        f"{mine} ({float(other):g})"
-        for mine, other in zip((found == 1).sum(axis=0), printed.loc["winner"], strict=True)
-    ]
+    best = found == found.min(axis=1, keepdims=True)
+    wins = (best / best.sum(axis=1, keepdims=True)).sum(axis=0)  # equally good ones share a set, as in the paper
+    winners = [f"{mine:.3g} ({float(other):g})" for mine, other in zip(wins, printed.loc["winner"], strict=True)]
     lines += [f"| avg. | {' | '.join(averages)} |", f"| winner | {' | '.join(winners)} |"]
     agreement = np.corrcoef(found.mean(axis=0), printed.loc["avg."].astype(float))[0, 1]
     return "\n".join([*lines, "", f"Correlation of the mean ranks with the paper's: {agreement:.3f}."])

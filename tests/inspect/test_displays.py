@@ -14,6 +14,7 @@ import adacc
 from adacc.datasets import make_toy
 from adacc.inspect import (
     BoundaryDisplay,
+    BoundDisplay,
     ConfidenceDisplay,
     ContributionDisplay,
     ImportanceDisplay,
@@ -314,3 +315,12 @@ def test_contributions_are_ordered_mean_absolute_shap_values(table):
     expected = pd.Series(np.abs(contributions).mean(axis=0), index=frame.columns).sort_values(ascending=False)
     np.testing.assert_allclose([bar.get_width() for bar in display.ax_.patches], expected)
     assert display.frame()["feature"].tolist() == expected.index.tolist()
+
+
+def test_the_bound_is_drawn_beside_the_error(models):
+    display = BoundDisplay.from_estimators({"AdaBoost": models["AdaBoost"]}).plot()
+    error, bound = (line.get_ydata() for line in display.ax_.lines)
+    frame = display.frame()
+    np.testing.assert_allclose(bound, frame["bound"])
+    np.testing.assert_allclose(error, frame["error"].where(frame["error"] > 0))
+    assert display.ax_.get_yscale() == "log"

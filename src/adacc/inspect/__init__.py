@@ -6,9 +6,10 @@ from adacc.inspect.curves import LearningCurveDisplay
 from adacc.inspect.importance import ImportanceDisplay
 from adacc.inspect.ranks import CriticalDifferenceDisplay, RankDisplay
 from adacc.inspect.shapes import ContributionDisplay, ShapeDisplay, WaterfallDisplay
-from adacc.inspect.training import TrainingDisplay
+from adacc.inspect.training import BoundDisplay, TrainingDisplay
 
 __all__ = [
+    "BoundDisplay",
     "BoundaryDisplay",
     "ConfidenceDisplay",
     "ContributionDisplay",

@@ -108,6 +108,25 @@ class TrainingDisplay(Display):
         ax.set(xlabel="round", ylabel=QUANTITIES[name])
 
 
+class BoundDisplay(TrainingDisplay):
+    """The training error (under the initial weights) and, thin, what it is proved to stay below, in one axes.
+
+    The bound is the product of the normalisers; of methods that promise none it may be crossed.
+    """
+
+    def plot(self, ax: Any = None) -> BoundDisplay:  # type: ignore[override]
+        """Draw both on a logarithmic scale; an error of 0 cannot be seen there."""
+        with styled():
+            axes = self._canvas(ax, (6.4, 3.8))
+            for method, of_method in self.rounds.groupby("method", sort=False):
+                look = line_of(str(method), len(of_method))
+                axes.plot(of_method["round"], of_method["error"].where(of_method["error"] > 0), label=method, **look)
+                axes.plot(of_method["round"], of_method["bound"], color=look["color"], linewidth=0.8, linestyle="--")
+            axes.set(xlabel="round", ylabel="training error, and its bound (thin)", yscale="log")
+            axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
+        return self
+
+
 def _rounds(label: str, model: Any) -> pd.DataFrame:
     rare, history = rare_class(model), model.history_
     recall, alpha = history["class_recall"], history["alpha"]
