@@ -156,6 +156,7 @@ def test_learning_curves_are_staged_scores(models, rare):
         np.testing.assert_allclose(frame.loc[frame["method"] == label, "tpr"], expected)
 
 
+@pytest.mark.compiled
 def test_boundaries_show_the_weak_learners_and_the_ensemble():
     X, y = make_toy(10, 30)
     model = fit("adacc1", X, y, 5)
@@ -175,6 +176,7 @@ def test_boundaries_show_the_weak_learners_and_the_ensemble():
     assert (np.diff(sizes[order]) >= 0).all()
 
 
+@pytest.mark.compiled
 def test_boundaries_of_many_models_stand_side_by_side():
     X, y = make_toy(10, 30)
     models = {method: fit(method, X, y, 5) for method in adacc.methods() if method != "smoteboost"}

@@ -28,10 +28,11 @@ def draw(options: Namespace) -> None:
     from tqdm import tqdm
 
     from adacc.datasets import CATALOGUE
+    from adacc.datasets.store import find
     from adacc.inspect.figures import save, set_figures, study_figures, toy_figures
     from adacc.study.summary import read_summary
 
-    sets = options.datasets or list(CATALOGUE)
+    sets = [find(name).name for name in options.datasets or CATALOGUE]
     of_study = () if options.study is None else study_figures(read_summary(options.study))
     with tqdm(total=len(sets), disable=options.quiet, file=sys.stderr, unit="set") as bar:
         of_sets = set_figures(sets, options.data_dir, options.jobs, lambda _: bar.update())
