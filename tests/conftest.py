@@ -72,3 +72,16 @@ def three():
     X[np.arange(210), y] += 1.5
     order = rng.permutation(210)
     return X[order], y[order]
+
+
+@pytest.fixture
+def matplotlib_stays_as_it_is():
+    """Draw without a display, and see that no setting is left changed."""
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    mpl.use("Agg")
+    before = dict(mpl.rcParams)
+    yield
+    plt.close("all")
+    assert dict(mpl.rcParams) == before

@@ -28,7 +28,10 @@ from adacc.inspect.confidence import confidences
 from adacc.inspect.style import LINES, line_of
 from adacc.rules import METHODS
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.usefixtures("matplotlib_stays_as_it_is"),
+]
 
 
 def fit(method, X, y, rounds=12, **params):

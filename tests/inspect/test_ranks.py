@@ -7,6 +7,8 @@ import scikit_posthocs
 
 from adacc.inspect import CriticalDifferenceDisplay
 
+pytestmark = pytest.mark.usefixtures("matplotlib_stays_as_it_is")
+
 
 @pytest.fixture
 def scores():

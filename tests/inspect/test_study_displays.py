@@ -12,6 +12,8 @@ from adacc.study.summary import summarise
 
 METHODS = ["adaboost", "adacc1", "adacc2", "csb1"]
 
+pytestmark = pytest.mark.usefixtures("matplotlib_stays_as_it_is")
+
 
 @pytest.fixture
 def store(tmp_path):
