@@ -1,0 +1,58 @@
+"""The committed results of the paper's study: no hole, and what the documents say of them is so."""
+
+from pathlib import Path
+
+import pytest
+
+from adacc.study.plan import read_protocol
+from adacc.study.stats import ranks
+from adacc.study.summary import read_summary
+
+RESULTS = Path(__file__).parents[2] / "studies" / "results"
+CLOSE = ("AdaBoost", "AdaCC1", "AdaCC2", "AdaMEC", "AdaMEC-Cal.", "CGAda", "CGAda-Cal.", "RareBoost", "CSB2", "AdaC2")
+
+
+@pytest.fixture(scope="module")
+def summary():
+    return read_summary(RESULTS)
+
+
+def test_every_set_method_dialect_and_number_of_rounds_is_there(summary):
+    protocol = read_protocol("paper")
+    assert not summary.unfinished
+    assert summary.sets == sorted(protocol.datasets)
+    own = summary.frame[summary.frame["method"].isin(protocol.methods)]
+    assert (own["parts"] == 50).all()
+    assert (own["failed"] == 0).all()
+    keys = set(zip(own["dataset"], own["method"], own["dialect"], own["rounds"], strict=True))
+    assert keys == {
+        (name, *variant, T) for name in summary.sets for variant in protocol.variants() for T in protocol.rounds
+    }
+    assert own[["balanced_accuracy", "auc", "opm"]].notna().all(axis=None)
+
+
+@pytest.mark.parametrize("T", [25, 50, 100, 200])
+@pytest.mark.parametrize("dialect", ["paper", "authors"])
+def test_adacc_has_the_two_best_mean_ranks(summary, dialect, T):
+    methods = summary.compared(dialect)
+    assert len(methods) == 14
+    mean = ranks(summary.by_set(methods, T, "balanced_accuracy")).mean(axis=0)
+    best = sorted(zip(mean, (method for method, _ in methods), strict=True))[:2]
+    assert {method for _, method in best} == {"adacc1", "adacc2"}
+
+
+def test_means_are_as_near_the_papers_as_the_documents_say(summary, paper_table):
+    label = summary.protocol.label
+    table = paper_table("results").set_index(["method", "T"])["balanced_accuracy"]
+    differences = {}
+    for dialect in ("paper", "authors"):
+        for T in summary.protocol.rounds:
+            means = summary.by_set(summary.compared(dialect), T, "balanced_accuracy").mean()
+            for (method, _), mean in means.items():
+                differences[dialect, label(method), T] = mean - table[label(method), T]
+    for name in {name for _, name, _ in differences}:
+        least = min(abs(differences[dialect, name, 200]) for dialect in ("paper", "authors"))
+        assert least <= (1.0 if name in CLOSE else 2.5), name
+    in_authors = [abs(value) for (dialect, *_), value in differences.items() if dialect == "authors"]
+    assert sum(value <= 1.0 for value in in_authors) == 55
+    assert len(in_authors) == 56
