@@ -13,9 +13,9 @@ BLACK, BROWN, VIOLET, GREY = "#000000", "#8C510A", "#332288", "#7F7F7F"
 LINES = {
     "adaboost": (BLACK, "-", ""),
     "adacc1": (BLUE, "-", ""),
-    "adacc2": (VERMILION, "-", ""),
+    "adacc2": (VERMILION, "-", "d"),
     "adan-cc1": (BLUE, ":", ""),
-    "adan-cc2": (VERMILION, ":", ""),
+    "adan-cc2": (VERMILION, ":", "d"),
     "adamec": (PINK, "-", "v"),
     "adamec-cal": (PINK, "--", "^"),
     "cgada": (GREEN, "-", "s"),
