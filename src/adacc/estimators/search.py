@@ -19,7 +19,8 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from adacc.costs import class_costs
 from adacc.engine.threads import Threads
-from adacc.estimators.base import COLUMNS, BaseBoosting, fitted_attributes
+from adacc.estimators.base import BaseBoosting, fitted_attributes
+from adacc.estimators.reading import COLUMNS
 from adacc.estimators.scoring import ranked, read_scoring, score, scores_by_counts, without_predicting
 from adacc.estimators.settings import Settings, read_settings, whole
 from adacc.estimators.training import Bench, Problem, Trained, train_on

@@ -1,0 +1,161 @@
+"""What a user gives, checked: X, y and weights become a table and classes by number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d, get_tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from adacc.engine import dtypes
+from adacc.engine.table import ArrayTable, Table, is_frame, is_missing, read
+from adacc.estimators.settings import Settings
+from adacc.estimators.training import Problem, as_counts
+from adacc.rules.base import Array
+
+COLUMNS = ("n_features_in_", "feature_names_in_")
+"""What scikit-learn's validation notes of X, before anything is fitted."""
+
+
+class TableReader:
+    """The part of an estimator that reads; it notes the columns of X as scikit-learn does."""
+
+    pos_label: Any
+
+    @contextmanager
+    def _columns_restored_on_failure(self) -> Iterator[None]:
+        """A fit that fails leaves the estimator as it was: all else is set at the very end."""
+        before = {name: vars(self)[name] for name in COLUMNS if name in vars(self)}
+        try:
+            yield
+        except BaseException:
+            for name in COLUMNS:
+                self.__dict__.pop(name, None)
+            self.__dict__.update(before)
+            raise
+
+    def _read(self, X: Any, reset: bool, has_labels: bool = False) -> Table:
+        """X as a table, its columns checked against those of `fit` or (`reset`) setting them.
+
+        `has_labels`: whether some columns of `fit` were categories, so that an array may hold labels there.
+        """
+        if is_frame(X):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            if 0 in X.shape:
+                raise ValueError(
+                    f"X must have rows and columns, got a frame of {X.shape[0]} rows, {X.shape[1]} columns"
+                )
+            return read(X)
+        if getattr(X, "dtype", np.dtype(float)).kind in "mM":
+            raise TypeError(f"X has the type {X.dtype}; adacc takes numbers, and categories as columns of a frame")
+        if has_labels and not sparse.issparse(X):
+            return ArrayTable(validate_data(self, X, reset=reset, dtype=object, ensure_all_finite=False))
+        takes = get_tags(self).input_tags
+        try:
+            checked = validate_data(
+                self,
+                X,
+                reset=reset,
+                accept_sparse=["csr", "csc"] if takes.sparse else False,
+                dtype="numeric",
+                ensure_all_finite="allow-nan" if takes.allow_nan else True,
+            )
+        except ValueError as error:
+            if "string" not in str(error):
+                raise
+            raise ValueError(f"{error} Give strings as columns of a frame: these are used as categories.") from None
+        return read(checked)
+
+    def _read_training(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Problem:
+        """Check X, y and the weights, and note the columns."""
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        table = self._read(X, reset=reset)
+        labels = _check_labels(y, "y")
+        check_consistent_length(table.native, labels)
+        weight = _check_weight(sample_weight, table.n_rows, "sample_weight")
+        used = np.flatnonzero(weight)
+        labels = labels[used]
+        classes = np.unique(labels)
+        if not 2 <= len(classes) <= dtypes.MAX_CLASSES:
+            few = f"only one class, {classes.tolist()[0]!r}" if len(classes) == 1 else f"{len(classes)} classes"
+            where = " among the rows of positive sample_weight" if len(used) < table.n_rows else ""
+            raise ValueError(f"y must have from 2 to {dtypes.MAX_CLASSES} classes, got {few}{where}")
+        codes = np.searchsorted(classes, labels)
+        if len(used) < table.n_rows:
+            table, weight = table.take(used), weight[used]
+        tie_class = self._negative_class(classes, np.bincount(codes, weight))
+        return Problem(table, codes, weight, classes, tie_class, used)
+
+    def _negative_class(self, classes: NDArray[Any], class_weight: NDArray[Any]) -> int:
+        """Where ties go: of two classes the one that is not positive, of more the first."""
+        if self.pos_label is None:
+            return 1 if len(classes) == 2 and class_weight[1] > class_weight[0] else 0
+        if len(classes) != 2:
+            raise ValueError(f"pos_label is for two classes, got {self.pos_label!r} with {len(classes)} classes")
+        labels = classes.tolist()
+        if np.ndim(self.pos_label) or self.pos_label not in labels:
+            raise ValueError(f"pos_label must be one of {labels}, got {self.pos_label!r}")
+        return 1 - labels.index(self.pos_label)
+
+    def _hold_out(
+        self, settings: Settings, problem: Problem, X_val: Any, y_val: Any, sample_weight_val: Any
+    ) -> tuple[Problem, Problem | None]:
+        if (X_val is None) != (y_val is None) or (X_val is None and sample_weight_val is not None):
+            raise ValueError("X_val and y_val must be given together, and sample_weight_val only with them")
+        if settings.patience is None:
+            if X_val is not None:
+                raise ValueError(
+                    "X_val is for early stopping: set n_iter_no_change, the number of rounds to be patient"
+                )
+            return problem, None
+        if X_val is None:
+            return problem.split(settings.validation_fraction, settings.seed)
+        try:
+            table = self._read(X_val, reset=False, has_labels=bool(problem.table.categorical.any()))
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"X_val: {error}") from None
+        labels = _check_labels(y_val, "y_val")
+        check_consistent_length(table.native, labels)
+        weight = _check_weight(sample_weight_val, table.n_rows, "sample_weight_val")
+        unknown = np.setdiff1d(labels, problem.classes)
+        if len(unknown):
+            raise ValueError(f"y_val has the label {unknown.tolist()[0]!r}, which y does not have")
+        codes = np.searchsorted(problem.classes, labels)
+        return problem, Problem(table, codes, weight, problem.classes, problem.tie_class, np.arange(len(codes)))
+
+
+def _check_labels(y: Any, name: str) -> NDArray[Any]:
+    labels = column_or_1d(y, warn=True)
+    if labels.dtype.kind == "f":
+        assert_all_finite(labels, input_name=name)
+    if labels.dtype == object and any(map(is_missing, labels)):
+        raise ValueError(f"{name} has missing labels")
+    check_classification_targets(labels)
+    return labels
+
+
+def _check_weight(sample_weight: Any, n_rows: int, name: str) -> Array:
+    if sample_weight is None:
+        return np.ones(n_rows)
+    try:
+        weight = np.array(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be numbers, one for each row, got {sample_weight!r:.60}") from None
+    if weight.ndim == 0:
+        weight = np.full(n_rows, weight)
+    if weight.shape != (n_rows,):
+        raise ValueError(f"{name} must have one value for each of the {n_rows} rows, got the shape {weight.shape}")
+    for bad, what in ((~np.isfinite(weight), "finite"), (weight < 0.0, "not negative")):
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise ValueError(f"{name} must be {what}, got {weight[row]} in row {row}")
+    if not weight.any():
+        raise ValueError(f"{name} must not be zero for every row")
+    return as_counts(weight)
