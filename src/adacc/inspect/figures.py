@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -133,19 +132,12 @@ def save(figure: Figure, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{figure.name}.{ending}" for ending in ("png", "svg", "csv")]
     drawn = figure.draw()
-    with styled(), closing(_Open(plt, drawn.figure_)):
-        drawn.figure_.suptitle(figure.title)
-        drawn.figure_.savefig(paths[0])
-        drawn.figure_.savefig(paths[1], metadata={"Date": None})
+    try:
+        with styled():
+            drawn.figure_.suptitle(figure.title)
+            drawn.figure_.savefig(paths[0])
+            drawn.figure_.savefig(paths[1], metadata={"Date": None})
+    finally:
+        plt.close(drawn.figure_)  # or matplotlib would keep it
     figure.display.frame().to_csv(paths[2], float_format="%.5g")  # type: ignore[attr-defined]
     return paths
-
-
-class _Open(NamedTuple):
-    """A figure that matplotlib keeps until it is told to forget it."""
-
-    plt: Any
-    figure: Any
-
-    def close(self) -> None:
-        self.plt.close(self.figure)

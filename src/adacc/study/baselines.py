@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,11 +55,6 @@ class Baseline:
     library: str
     scores: Callable[[Fold], Scores]
     boosts: bool = True
-
-
-def library_version(library: str) -> str:
-    """The installed version of a distribution."""
-    return version(library)
 
 
 def _resampled_tree(sampler: str, fold: Fold) -> Scores:

@@ -15,7 +15,7 @@ from adacc.engine.table import Table, read
 from adacc.engine.threads import Threads
 from adacc.estimators.calibration import Calibrator, decide
 from adacc.estimators.classifiers import BoostingClassifier
-from adacc.estimators.scoring import BY_COUNTS, scores_by_counts
+from adacc.estimators.scoring import BY_COUNTS, Counts, scores_by_counts
 from adacc.estimators.settings import Settings, read_settings
 from adacc.estimators.training import Bench, Trained, make_plan, train_on
 from adacc.rules.base import Array
@@ -153,5 +153,5 @@ def first(trained: Trained, n_rounds: int) -> Ensemble:
 
 
 def _f1(scores: Array, y: NDArray[np.intp], weight: Array) -> float:
-    _, alarms, missed, caught = np.bincount(2 * y + (scores > 0.0), weight, 4)
-    return float(2 * caught / (2 * caught + alarms + missed)) if caught > 0.0 else 0.0
+    left_alone, alarms, missed, caught = np.bincount(2 * y + (scores > 0.0), weight, 4)[:, None]
+    return float(F1(Counts(caught, missed, alarms, left_alone))[0])

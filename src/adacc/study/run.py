@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from functools import lru_cache, partial
+from importlib.metadata import version
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from adacc import datasets, metrics
 from adacc.datasets.store import find
-from adacc.study.baselines import BASELINES, Baseline, Fold, library_version
+from adacc.study.baselines import BASELINES, Baseline, Fold
 from adacc.study.family import Family, Found
 from adacc.study.plan import Protocol, Task
 from adacc.study.store import Result, Series, Store, StudyError
@@ -117,13 +118,13 @@ def compute(protocol: Protocol, task: Task, data: Data) -> Result:
             scores.append(each.scores)
 
     family = Family(protocol, X, y, X_test, seed)
-    own = f"adacc {library_version('adacc')}"
+    own = f"adacc {version('adacc')}"
     for variant in protocol.variants():
         keep(*variant, own, protocol.rounds, partial(family.scores, variant))
     fold = Fold(X, y, X_test, list(protocol.rounds), seed)
     for name in protocol.baselines_of(task):
         baseline = BASELINES[name]
-        library = f"{baseline.library} {library_version(baseline.library)}"
+        library = f"{baseline.library} {version(baseline.library)}"
         rounds = protocol.rounds if baseline.boosts else (1,)
         keep(name, "", library, rounds, partial(_ask, baseline, fold))
     return Result(test.astype(np.int32), y_test, np.array(scores), series, time.perf_counter() - began)

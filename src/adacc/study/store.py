@@ -33,7 +33,7 @@ FREE = ("datasets", "repeats", "files", "tables")
 
 MEMBERS = {f"{name}.npy" for name in ("rows", "y", "scores", "record")}
 BROKEN = (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError)
-"""What reading a damaged archive raises."""
+"""What reading a damaged archive raises; the last, where a flipped byte names a compression that zipfile lacks."""
 
 
 class DamagedResultWarning(UserWarning):

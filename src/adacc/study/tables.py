@@ -197,7 +197,7 @@ def _against_ours(
 ) -> Table:  # fmt: skip
     """A row for each method, a column for each of AdaCC1 and AdaCC2 and number of rounds."""
     names = [method for method, _ in methods]
-    ours = [method for method in OURS if method in names] or names[:1]
+    ours = _ours(names)
     columns, found = ["Method"], []
     for mine in ours:
         for T in rounds:
@@ -207,6 +207,11 @@ def _against_ours(
     return Table(name, title, columns, rows, notes=[*notes, *_unfinished(summary)])
 
 
+def _ours(names: list[str]) -> list[str]:
+    """The methods that the others are compared with; the first where AdaCC is not among them."""
+    return [method for method in OURS if method in names] or names[:1]
+
+
 def _p(value: float) -> str:
     return "-" if np.isnan(value) else f"{value:.1e}"
 
@@ -214,7 +219,7 @@ def _p(value: float) -> str:
 def _bootstrap(summary: Summary, methods: list[tuple[str, str]], T: int, ending: str) -> Table:
     values, rows = _scores(summary, methods, T), []
     names = [method for method, _ in methods]
-    ours = [method for method in OURS if method in names] or names[:1]
+    ours = _ours(names)
     for i, method in enumerate(names):
         cells = []
         for mine in ours:
