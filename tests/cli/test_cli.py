@@ -137,15 +137,29 @@ def test_ctrl_c_says_how_to_go_on(paths, tmp_path, executor):
     )
 
 
+def workers_of(process):
+    psutil = pytest.importorskip("psutil")
+    children = psutil.Process(process.pid).children(recursive=True)
+    return [child for child in children if "LokyProcess" in str(child.cmdline())]
+
+
+@pytest.mark.compiled
+def test_ctrl_c_is_not_for_workers(paths, tmp_path):
+    """A terminal sends it to them too, at any moment of theirs: they must not have a word of their own."""
+    process = start(*options(paths, repeats=4), "--out", tmp_path, "--jobs", 2)
+    wait_for_results(tmp_path, process)
+    for worker in workers_of(process):
+        worker.send_signal(signal.SIGINT)
+    code, out, err = finish(process)
+    assert (code, err) == (0, "")
+    assert out.startswith("16 of 16 parts are done")
+
+
 @pytest.mark.compiled
 def test_a_killed_worker_is_no_riddle(paths, tmp_path):
-    psutil = pytest.importorskip("psutil")
     process = start(*options(paths, repeats=10), "--out", tmp_path, "--jobs", 2)
     wait_for_results(tmp_path, process)
-    workers = [
-        child for child in psutil.Process(process.pid).children(recursive=True) if "LokyProcess" in str(child.cmdline())
-    ]
-    workers[0].kill()
+    workers_of(process)[0].kill()
     code, out, err = finish(process)
     assert (code, out) == (2, "")
     assert err.startswith("adacc: error: a worker process was killed, perhaps for want of memory; the same command")

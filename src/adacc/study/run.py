@@ -7,13 +7,11 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import contextmanager
 from functools import lru_cache, partial
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed, parallel_config
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
@@ -25,6 +23,7 @@ from adacc.study.baselines import BASELINES, Baseline, Fold
 from adacc.study.family import Family, Found
 from adacc.study.plan import Protocol, Task
 from adacc.study.store import Result, Series, Store, StudyError
+from adacc.study.workers import in_parallel
 
 
 class Done(NamedTuple):
@@ -190,32 +189,11 @@ def run(
         Who works: worker processes, this process, or the workers of the Dask client that is connected.
     """
     tasks = begin(protocol, store) if tasks is None else tasks
-    backend = {"process": "loky", "local": "sequential", "dask": "dask"}[executor]
-    with parallel_config(backend=backend, n_jobs=1 if executor == "local" else n_jobs):
-        try:
-            yield from Parallel(return_as="generator_unordered", pre_dispatch="2*n_jobs", batch_size=1)(
-                delayed(compute_and_store)(protocol, task, store, data_dir) for task in tasks
-            )
-        except BrokenExecutor:
-            raise StudyError(
-                "a worker process was killed, perhaps for want of memory; the same command goes on, with fewer jobs at "
-                "a time if need be"
-            ) from None
-
-
-@contextmanager
-def connected(executor: str, scheduler: str | None, n_jobs: int) -> Iterator[None]:
-    """A Dask client, where Dask is to do the work: of the cluster at an address, or of one on this machine."""
-    if executor != "dask":
-        if scheduler is not None:
-            raise ValueError(f"a scheduler is Dask's: it needs the executor 'dask', not {executor!r}")
-        yield
-        return
+    compute_one = partial(compute_and_store, protocol, store=store, data_dir=data_dir)
     try:
-        from dask.distributed import Client
-    except ImportError:
-        raise ImportError("the executor 'dask' needs Dask: pip install 'dask[distributed]'") from None
-    # One thread a worker, since what is limited and silenced for a part is so for its whole process.
-    local = {"n_workers": n_jobs, "threads_per_worker": 1, "dashboard_address": None}
-    with Client(scheduler, **(local if scheduler is None else {})):  # type: ignore[no-untyped-call]
-        yield
+        yield from in_parallel(compute_one, tasks, n_jobs, executor)
+    except BrokenExecutor:
+        raise StudyError(
+            "a worker process was killed, perhaps for want of memory; the same command goes on, with fewer jobs at "
+            "a time if need be"
+        ) from None
