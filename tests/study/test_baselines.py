@@ -14,6 +14,7 @@ from imblearn.ensemble import BalancedRandomForestClassifier, EasyEnsembleClassi
 from imblearn.over_sampling import SMOTE, RandomOverSampler
 from imblearn.under_sampling import RandomUnderSampler
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
@@ -24,7 +25,10 @@ from adacc.study import baselines
 from adacc.study.baselines import BASELINES, Baseline, Fold
 
 ROUNDS = [3, 6, 20]
-BOOSTED = ["imblearn-rusboost", "lightgbm", "xgboost", "hist-gradient-boosting", "adaboost-threshold"]
+BOOSTED = [
+    "imblearn-rusboost", "lightgbm", "xgboost", "hist-gradient-boosting", "adaboost-threshold",
+    "hist-gradient-boosting-threshold",
+]  # fmt: skip
 SLOW = ["balanced-random-forest", "easy-ensemble"]
 COLOURS = ["red", "green", "blue"]
 
@@ -64,7 +68,8 @@ def tree_on(sampler):
         model = DecisionTreeClassifier(random_state=fold.seed).fit(
             *sampler(random_state=fold.seed).fit_resample(X, fold.y)
         )
-        return model.predict_proba(X_test)[:, 1] - 0.5, model.predict(X_test)
+        probability = model.predict_proba(X_test)[:, 1]
+        return probability - 0.5, model.predict(X_test), probability
 
     return fit
 
@@ -73,7 +78,8 @@ def ensemble(classifier):
     def fit(fold, T):
         X, X_test = coded(fold)
         model = classifier(random_state=fold.seed).fit(X, fold.y)
-        return model.predict_proba(X_test)[:, 1] - 0.5, model.predict(X_test)
+        probability = model.predict_proba(X_test)[:, 1]
+        return probability - 0.5, model.predict(X_test), probability
 
     return fit
 
@@ -81,7 +87,15 @@ def ensemble(classifier):
 def rusboost(fold, T):
     X, X_test = coded(fold)
     model = RUSBoostClassifier(n_estimators=T, random_state=fold.seed).fit(X, fold.y)
-    return model.decision_function(X_test), model.predict(X_test)
+    return model.decision_function(X_test), model.predict(X_test), model.predict_proba(X_test)[:, 1]
+
+
+def logistic(fold, T):
+    X, X_test = coded(fold)
+    mean, spread = X.mean(axis=0), X.std(axis=0)
+    model = LogisticRegression(class_weight="balanced", max_iter=1000).fit((X - mean) / spread, fold.y)
+    X_test = (X_test - mean) / spread
+    return model.decision_function(X_test), model.predict(X_test), model.predict_proba(X_test)[:, 1]
 
 
 def plain(X):
@@ -91,34 +105,45 @@ def plain(X):
 def light(fold, T):
     model = lightgbm.LGBMClassifier(n_estimators=T, is_unbalance=True, n_jobs=1, verbose=-1, force_col_wise=True)
     model.fit(plain(fold.X), fold.y)
-    return model.predict(plain(fold.X_test), raw_score=True), model.predict(plain(fold.X_test))
+    X_test = plain(fold.X_test)
+    return model.predict(X_test, raw_score=True), model.predict(X_test), model.predict_proba(X_test)[:, 1]
 
 
 def extreme(fold, T):
     weight = (fold.y == 0).sum() / (fold.y == 1).sum()
     model = xgboost.XGBClassifier(n_estimators=T, scale_pos_weight=weight, enable_categorical=True, n_jobs=1)
     model.fit(plain(fold.X), fold.y)
-    return model.predict(plain(fold.X_test), output_margin=True), model.predict(plain(fold.X_test))
+    X_test = plain(fold.X_test)
+    return model.predict(X_test, output_margin=True), model.predict(X_test), model.predict_proba(X_test)[:, 1]
+
+
+def histogram_model(T, class_weight):
+    return HistGradientBoostingClassifier(max_iter=T, class_weight=class_weight, early_stopping=False)
 
 
 def histogram(fold, T):
-    model = HistGradientBoostingClassifier(max_iter=T, class_weight="balanced", early_stopping=False)
     with threadpool_limits(1):  # of so few rows threads only wait for each other
-        model.fit(fold.X, fold.y)
-        return model.decision_function(fold.X_test), model.predict(fold.X_test)
+        model = histogram_model(T, "balanced").fit(fold.X, fold.y)
+        X_test = fold.X_test
+        return model.decision_function(X_test), model.predict(X_test), model.predict_proba(X_test)[:, 1]
 
 
-def thresholded(fold, T):
-    """Every threshold between two scores is tried, the one nearest to 0 first."""
-    held_out = np.zeros(len(fold.y))
-    for train, test in StratifiedKFold(5, shuffle=True, random_state=fold.seed).split(fold.X, fold.y):
-        model = adacc.AdaBoostClassifier(n_estimators=T).fit(fold.X.iloc[train], fold.y[train])
-        held_out[test] = model.decision_function(fold.X.iloc[test])
-    levels = sorted(set(held_out))
-    tries = sorted(((low + high) / 2 for low, high in pairwise(levels)), key=abs)
-    threshold = max(tries, key=lambda at: round(balanced_accuracy_score(fold.y, held_out > at), 12))
-    scores = adacc.AdaBoostClassifier(n_estimators=T).fit(fold.X, fold.y).decision_function(fold.X_test)
-    return scores - threshold, scores > threshold
+def thresholded(make, per_odds):
+    """Every threshold between two scores is tried, the one nearest to 0 first; scores are log-odds over `per_odds`."""
+
+    def fit(fold, T):
+        held_out = np.zeros(len(fold.y))
+        with threadpool_limits(1):
+            for train, test in StratifiedKFold(5, shuffle=True, random_state=fold.seed).split(fold.X, fold.y):
+                model = make(T).fit(fold.X.iloc[train], fold.y[train])
+                held_out[test] = model.decision_function(fold.X.iloc[test])
+            scores = make(T).fit(fold.X, fold.y).decision_function(fold.X_test)
+        levels = sorted(set(held_out))
+        tries = sorted(((low + high) / 2 for low, high in pairwise(levels)), key=abs)
+        threshold = max(tries, key=lambda at: round(balanced_accuracy_score(fold.y, held_out > at), 12))
+        return scores - threshold, scores > threshold, 1 / (1 + np.exp(-per_odds * (scores - threshold)))
+
+    return fit
 
 
 DIRECTLY = {
@@ -131,7 +156,9 @@ DIRECTLY = {
     "hist-gradient-boosting": histogram,
     "balanced-random-forest": ensemble(BalancedRandomForestClassifier),
     "easy-ensemble": ensemble(EasyEnsembleClassifier),
-    "adaboost-threshold": thresholded,
+    "adaboost-threshold": thresholded(lambda T: adacc.AdaBoostClassifier(n_estimators=T), 2),
+    "hist-gradient-boosting-threshold": thresholded(lambda T: histogram_model(T, None), 1),
+    "logistic-regression": logistic,
 }
 
 
@@ -144,7 +171,8 @@ def found():
 def check(name, fold, scores):
     assert list(scores) == (ROUNDS if name in BOOSTED else [1])
     for T, score in scores.items():
-        expected, predicted = DIRECTLY[name](fold, T)
+        expected, predicted, probability = DIRECTLY[name](fold, T)
+        np.testing.assert_allclose(BASELINES[name].probability(score), probability, rtol=1e-5, atol=1e-9)
         assert score.dtype == np.float64
         np.testing.assert_allclose(score, expected, rtol=1e-6, atol=1e-9)
         np.testing.assert_array_equal(score > 0, predicted)
@@ -166,7 +194,7 @@ def test_the_seed_decides(found, name):
     again = BASELINES[name].scores(make_fold())
     for T, score in found[name].items():
         np.testing.assert_array_equal(again[T], score)
-    draws = name not in ("lightgbm", "xgboost", "hist-gradient-boosting")
+    draws = name not in ("lightgbm", "xgboost", "hist-gradient-boosting", "logistic-regression")
     others = (BASELINES[name].scores(make_fold(seed=seed)) for seed in (6, 7, 8))
     assert draws == any((other[T] != score).any() for other in others for T, score in found[name].items())
 
@@ -297,4 +325,4 @@ def test_the_module_itself_needs_none_of_them(monkeypatch):
 def test_versions_and_names():
     assert all(isinstance(each, Baseline) and version(each.library) for each in BASELINES.values())
     assert [name for name, each in BASELINES.items() if each.boosts] == BOOSTED
-    assert len({each.name for each in BASELINES.values()}) == len(BASELINES) == 10
+    assert len({each.name for each in BASELINES.values()}) == len(BASELINES) == 12

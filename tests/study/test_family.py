@@ -62,6 +62,7 @@ def test_scores_are_those_of_separate_fits_with_the_cost_of_best_training_f1(fam
             expected = model(variant, ROUNDS[-1] if variant.method == "smoteboost" else T).fit(X, y)
             expected._ensemble = expected._ensemble.first(T)
         np.testing.assert_allclose(found[T].scores, expected.decision_function(X_test), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(found[T].probabilities, expected.predict_proba(X_test)[:, 1], rtol=1e-9, atol=1e-12)
         np.testing.assert_array_equal(found[T].scores > 0, expected.predict(X_test) == 1)
 
 

@@ -8,22 +8,26 @@ trees do in the paper. Each uses one thread, and the seed decides all that is ra
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from adacc.estimators.classifiers import AdaBoostClassifier
+from adacc.study.found import Found
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,12 +53,20 @@ class Fold:
 
 @dataclass(frozen=True)
 class Baseline:
-    """A method: its label in tables, the distribution it comes from, its scores on a fold, whether it has rounds."""
+    """A method: its label in tables, the distribution it comes from, its scores on a fold, whether it has rounds.
+
+    `probability` turns the scores into the library's own probabilities: most are log-odds.
+    """
 
     name: str
     library: str
     scores: Callable[[Fold], Scores]
     boosts: bool = True
+    probability: Callable[[Array], Array] = expit
+
+    def found(self, fold: Fold) -> dict[int, Found]:
+        """By number of rounds."""
+        return {T: Found(scores, self.probability(scores)) for T, scores in self.scores(fold).items()}
 
 
 def _resampled_tree(sampler: str, fold: Fold) -> Scores:
@@ -130,11 +142,11 @@ def _xgboost(fold: Fold) -> Scores:
     }
 
 
-def _hist_gradient_boosting(fold: Fold) -> Scores:
+def _hist_gradient_boosting(fold: Fold, class_weight: str | None = "balanced") -> Scores:
     X, X_test = _native_categories(fold)
     model = HistGradientBoostingClassifier(
         max_iter=max(fold.rounds),
-        class_weight="balanced",
+        class_weight=class_weight,
         categorical_features="from_dtype",
         early_stopping=False,
         random_state=fold.seed,
@@ -143,21 +155,27 @@ def _hist_gradient_boosting(fold: Fold) -> Scores:
         return _at_rounds(model.fit(X, fold.y).staged_decision_function(X_test), fold.rounds)
 
 
-def _adaboost_threshold(fold: Fold) -> Scores:
-    """AdaBoost, with the threshold of most balanced accuracy on the training rows, each scored by a fold without it."""
+def _adaboost(fold: Fold) -> Scores:
+    model = AdaBoostClassifier(n_estimators=max(fold.rounds), n_jobs=1, random_state=fold.seed).fit(fold.X, fold.y)
+    return _at_rounds(model.staged_decision_function(fold.X_test), fold.rounds)
 
-    def scores(X: pd.DataFrame, y: NDArray[np.int8], X_test: pd.DataFrame) -> Scores:
-        model = AdaBoostClassifier(n_estimators=max(fold.rounds), n_jobs=1, random_state=fold.seed).fit(X, y)
-        return _at_rounds(model.staged_decision_function(X_test), fold.rounds)
 
+def _logistic_regression(fold: Fold) -> Scores:
+    X, X_test = _complete_numbers(fold)
+    model = make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced", max_iter=1000))
+    with threadpool_limits(1):
+        return {1: model.fit(X, fold.y).decision_function(X_test)}
+
+
+def _threshold_tuned(method: Callable[[Fold], Scores], fold: Fold) -> Scores:
+    """The threshold of most balanced accuracy on the training rows, each scored by a model that has not seen it."""
     held_out: Scores = {T: np.empty(len(fold.y)) for T in fold.rounds}
-    n_folds = min(5, _rarer(fold))
-    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=fold.seed)
+    splitter = StratifiedKFold(min(5, _rarer(fold)), shuffle=True, random_state=fold.seed)
     for train, test in splitter.split(fold.X, fold.y):
-        for T, found in scores(fold.X.iloc[train], fold.y[train], fold.X.iloc[test]).items():
+        inner = replace(fold, X=fold.X.iloc[train], y=fold.y[train], X_test=fold.X.iloc[test])
+        for T, found in method(inner).items():
             held_out[T][test] = found
-    whole = scores(fold.X, fold.y, fold.X_test)
-    return {T: whole[T] - best_threshold(fold.y, held_out[T]) for T in fold.rounds}
+    return {T: scores - best_threshold(fold.y, held_out[T]) for T, scores in method(fold).items()}
 
 
 def best_threshold(y: NDArray[np.int8], scores: Array) -> float:
@@ -199,6 +217,15 @@ def _probability(model: Any, X_test: Array) -> Scores:
     return {1: model.predict_proba(X_test)[:, 1] - 0.5}
 
 
+def _from_probability(scores: Array) -> Array:
+    """Back from what `_probability` gives."""
+    return scores + 0.5
+
+
+def _from_half_log_odds(scores: Array) -> Array:
+    return expit(2.0 * scores)
+
+
 def _complete_numbers(fold: Fold) -> tuple[Array, Array]:
     """Training and test rows as arrays, for methods that take neither categories nor gaps.
 
@@ -237,24 +264,30 @@ def _library(module: str) -> Any:
         raise ImportError(f"this baseline needs {module.split('.')[0]}: pip install 'adacc[study]'") from error
 
 
+def _with_imblearn(name: str, scores: Callable[[Fold], Scores]) -> Baseline:
+    """One without rounds."""
+    return Baseline(name, "imbalanced-learn", scores, boosts=False, probability=_from_probability)
+
+
 BASELINES = {
-    "smote-tree": Baseline("SMOTE + D.T.", "imbalanced-learn", partial(_resampled_tree, "SMOTE"), boosts=False),
-    "ros-tree": Baseline("ROS + D.T.", "imbalanced-learn", partial(_resampled_tree, "RandomOverSampler"), boosts=False),
-    "rus-tree": Baseline(
-        "RUS + D.T.", "imbalanced-learn", partial(_resampled_tree, "RandomUnderSampler"), boosts=False
-    ),
+    "smote-tree": _with_imblearn("SMOTE + D.T.", partial(_resampled_tree, "SMOTE")),
+    "ros-tree": _with_imblearn("ROS + D.T.", partial(_resampled_tree, "RandomOverSampler")),
+    "rus-tree": _with_imblearn("RUS + D.T.", partial(_resampled_tree, "RandomUnderSampler")),
     "imblearn-rusboost": Baseline("RUSBoost (imblearn)", "imbalanced-learn", _rusboost),
     "lightgbm": Baseline("LightGBM", "lightgbm", _lightgbm),
     "xgboost": Baseline("XGBoost", "xgboost", _xgboost),
     "hist-gradient-boosting": Baseline("HistGradientBoosting", "scikit-learn", _hist_gradient_boosting),
-    "balanced-random-forest": Baseline(
-        "Balanced R.F.",
-        "imbalanced-learn",
-        partial(_resampling_ensemble, "BalancedRandomForestClassifier"),
-        boosts=False,
+    "balanced-random-forest": _with_imblearn(
+        "Balanced R.F.", partial(_resampling_ensemble, "BalancedRandomForestClassifier")
     ),
-    "easy-ensemble": Baseline(
-        "EasyEnsemble", "imbalanced-learn", partial(_resampling_ensemble, "EasyEnsembleClassifier"), boosts=False
+    "easy-ensemble": _with_imblearn("EasyEnsemble", partial(_resampling_ensemble, "EasyEnsembleClassifier")),
+    "adaboost-threshold": Baseline(
+        "AdaBoost + threshold", "adacc", partial(_threshold_tuned, _adaboost), probability=_from_half_log_odds
     ),
-    "adaboost-threshold": Baseline("AdaBoost + threshold", "adacc", _adaboost_threshold),
+    "hist-gradient-boosting-threshold": Baseline(
+        "HistGradientB. + threshold",
+        "scikit-learn",
+        partial(_threshold_tuned, partial(_hist_gradient_boosting, class_weight=None)),
+    ),
+    "logistic-regression": Baseline("Logistic regression", "scikit-learn", _logistic_regression, boosts=False),
 }

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from adacc.engine.ensemble import Ensemble
 from adacc.engine.table import Table, read
@@ -19,19 +20,13 @@ from adacc.estimators.scoring import BY_COUNTS, Counts, scores_by_counts
 from adacc.estimators.settings import Settings, read_settings
 from adacc.estimators.training import Bench, Trained, make_plan, train_on
 from adacc.rules.base import Array
+from adacc.study.found import Found
 from adacc.study.plan import Protocol, Variant
 
 VALIDATION = 0.4
 """Share of a training part on which costs are tuned, where they are not tuned on all of it."""
 
 F1 = BY_COUNTS["f1"]
-
-
-class Found(NamedTuple):
-    """What a method says of the test rows after some number of rounds, and the cost it was given."""
-
-    scores: Array
-    cost: float | None
 
 
 class Family:
@@ -65,7 +60,7 @@ class Family:
         if settings.rule.uses_costs:
             return dict(self._tuned(settings))
         (trained,) = self._train([settings])
-        return {T: Found(first(trained, T).scores(self.test), None) for T in self.protocol.rounds}
+        return {T: Found(*self._decided(settings, trained, T, self.test)) for T in self.protocol.rounds}
 
     def _tuned(self, settings: Settings) -> Iterator[tuple[int, Found]]:
         """For each number of rounds those of the cost with the best F1; of equal ones the smallest."""
@@ -75,7 +70,7 @@ class Family:
         each = zip(tries, everyone, strict=True)
         by_cost = np.array([self._f1_of_rounds(*one) for one in each])
         for T, best in zip(self.protocol.rounds, by_cost.argmax(axis=0).tolist(), strict=True):
-            yield T, Found(self._decided(tries[best], everyone[best], T, self.test), costs[best])
+            yield T, Found(*self._decided(tries[best], everyone[best], T, self.test), costs[best])
 
     def _f1_of_rounds(self, settings: Settings, trained: Trained) -> Array:
         """On the rows that costs are tuned on, after each number of rounds."""
@@ -83,13 +78,14 @@ class Family:
         if settings.calibration is None:
             return scores_by_counts(F1, trained, judged, rounds)
         table, y, weight = self._training_rows if self.held_out is None else (judged.table, judged.y, judged.weight)
-        return np.array([_f1(self._decided(settings, trained, T, table), y, weight) for T in rounds])
+        return np.array([_f1(self._decided(settings, trained, T, table)[0], y, weight) for T in rounds])
 
-    def _decided(self, settings: Settings, trained: Trained, n_rounds: int, table: Table) -> Array:
+    def _decided(self, settings: Settings, trained: Trained, n_rounds: int, table: Table) -> tuple[Array, Array]:
+        """Scores after some rounds, and probabilities, as `decision_function` and `predict_proba` have them."""
         ensemble = first(trained, n_rounds)
         scores = ensemble.scores(table)
         if settings.calibration is None:
-            return scores
+            return scores, expit(2.0 * scores)
         plan = make_plan(settings, self.problem)
         initial = plan.rule.initial(plan.costs)
         key = id(trained.ensemble), len(ensemble), initial.tobytes()
@@ -97,7 +93,8 @@ class Family:
             training, y, weight = self._training_rows
             known = scores if table is training else ensemble.scores(training)
             self._calibrators[key] = Calibrator.fit(settings.calibration, known, y, 2, weight * initial[y])
-        return decide(self._calibrators[key].probabilities(scores), plan.rule.decision(plan.costs))
+        probabilities = self._calibrators[key].probabilities(scores)
+        return decide(probabilities, plan.rule.decision(plan.costs)), probabilities[:, 1]
 
     @cached_property
     def _training_rows(self) -> tuple[Table, NDArray[Any], Array]:

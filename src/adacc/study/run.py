@@ -19,8 +19,9 @@ from threadpoolctl import threadpool_limits
 
 from adacc import datasets, metrics
 from adacc.datasets.store import find
-from adacc.study.baselines import BASELINES, Baseline, Fold
-from adacc.study.family import Family, Found
+from adacc.study.baselines import BASELINES, Fold
+from adacc.study.family import Family
+from adacc.study.found import Found
 from adacc.study.plan import Protocol, Task
 from adacc.study.store import Result, Series, Store, StudyError
 from adacc.study.workers import in_parallel
@@ -125,12 +126,8 @@ def compute(protocol: Protocol, task: Task, data: Data) -> Result:
         baseline = BASELINES[name]
         library = f"{baseline.library} {version(baseline.library)}"
         rounds = protocol.rounds if baseline.boosts else (1,)
-        keep(name, "", library, rounds, partial(_ask, baseline, fold))
+        keep(name, "", library, rounds, partial(baseline.found, fold))
     return Result(test.astype(np.int32), y_test, np.array(scores), series, time.perf_counter() - began)
-
-
-def _ask(baseline: Baseline, fold: Fold) -> dict[int, Found]:
-    return {T: Found(scores, None) for T, scores in baseline.scores(fold).items()}
 
 
 def compute_and_store(protocol: Protocol, task: Task, store: Store, data_dir: str | None) -> Done:
