@@ -4,9 +4,7 @@ from adacc.datasets.catalogue import CATALOGUE, Entry
 from adacc.datasets.checks import (
     CacheWarning,
     ChecksumWarning,
-    DataError,
     MismatchError,
-    TableError,
     UnavailableError,
     UnknownSetError,
     checksum,
@@ -14,6 +12,7 @@ from adacc.datasets.checks import (
 from adacc.datasets.store import available, fetch, load
 from adacc.datasets.tables import read_table
 from adacc.datasets.toy import make_toy
+from adacc.tables import DataError, TableError
 
 __all__ = [
     "CATALOGUE",

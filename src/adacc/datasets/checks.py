@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from adacc.datasets.catalogue import Entry
+from adacc.tables import DataError
 
 Hashes: TypeAlias = NDArray[np.uint64]
 Table: TypeAlias = tuple[pd.DataFrame, pd.Series]
@@ -18,10 +19,6 @@ Table: TypeAlias = tuple[pd.DataFrame, pd.Series]
 # The finaliser of splitmix64: a small change of a cell changes half of the bits.
 FACTORS = np.array([0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0x9E3779B97F4A7C15], dtype=np.uint64)
 SHIFTS = np.array([30, 27, 31], dtype=np.uint64)
-
-
-class DataError(Exception):
-    """Something is the matter with a data set; the others below say what."""
 
 
 class UnknownSetError(DataError, ValueError):
@@ -34,10 +31,6 @@ class MismatchError(DataError, ValueError):
 
 class UnavailableError(DataError, OSError):
     """A data set is nowhere to be found, nor could it be downloaded."""
-
-
-class TableError(DataError, ValueError):
-    """A data file cannot be used as it is."""
 
 
 class ChecksumWarning(UserWarning):

@@ -21,16 +21,15 @@ from platformdirs import user_cache_dir
 from adacc.datasets.catalogue import CATALOGUE, Entry, Zenodo
 from adacc.datasets.checks import (
     CacheWarning,
-    DataError,
     MismatchError,
     Table,
-    TableError,
     UnavailableError,
     UnknownSetError,
     check_content,
     check_counts,
 )
 from adacc.datasets.sources import download as download_table
+from adacc.tables import DataError, TableError
 
 Folder: TypeAlias = str | os.PathLike[str]
 

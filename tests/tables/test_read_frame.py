@@ -1,0 +1,342 @@
+"""Files of every form become the same frame, and what is wrong with one is said in a line."""
+
+import datetime
+import gzip
+import io
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from adacc.tables import TableError, read_frame
+
+CSV = "size,colour,ok,n\n1.5,red,True,1\n,blue,False,2\n2,,True,3\n0.1,red,,4\n"
+BELOW = "write a number, or leave a cell without a value empty"
+
+
+def as_parquet(table):
+    pq.write_table(table, buffer := io.BytesIO())
+    return buffer.getvalue()
+
+
+def as_arrow(table, writer=pa.ipc.new_file):
+    with writer(buffer := io.BytesIO(), table.schema) as file:
+        file.write_table(table)
+    return buffer.getvalue()
+
+
+TABLE = pa.table(
+    {
+        "size": [1.5, None, 2.0, 0.1],
+        "colour": pa.array(["red", "blue", None, "red"]).dictionary_encode(),
+        "ok": [True, False, True, None],
+        "n": [1, 2, 3, 4],
+    }
+)
+FORMS = {
+    "mine.csv": CSV.encode(),
+    "bom.csv": b"\xef\xbb\xbf" + CSV.encode(),
+    "crlf.csv": CSV.replace("\n", "\r\n").encode(),
+    "blank.csv": b"\n" + CSV.replace("\n", "\n\n").encode(),
+    "semicolons.csv": CSV.replace(",", ";").encode(),
+    "tabs.csv": CSV.replace(",", "\t").encode(),
+    "mine.tsv": CSV.replace(",", "\t").encode(),
+    "MINE.CSV.GZ": gzip.compress(CSV.encode(), mtime=0),
+    "mine.tsv.gz": gzip.compress(CSV.replace(",", "\t").encode(), mtime=0),
+    "mine.parquet": as_parquet(TABLE),
+    "mine.arrow": as_arrow(TABLE),
+    "mine.feather": as_arrow(TABLE),
+    "stream.arrow": as_arrow(TABLE, pa.ipc.new_stream),
+}
+
+
+def check_is_table(frame):
+    assert frame.dtypes.astype(str).to_dict() == {
+        "size": "float64",
+        "colour": "category",
+        "ok": "category",
+        "n": "int64",
+    }
+    np.testing.assert_array_equal(frame["size"], [1.5, np.nan, 2.0, 0.1])
+    assert frame["colour"].cat.categories.tolist() == ["blue", "red"]
+    assert frame["colour"].isna().tolist() == [False, False, True, False]
+    assert frame["ok"].cat.categories.tolist() == ["False", "True"]
+    assert frame["n"].tolist() == [1, 2, 3, 4]
+
+
+class TestForms:
+    @pytest.mark.parametrize("name", FORMS)
+    def test_files(self, write, name):
+        check_is_table(read_frame(write(FORMS[name], name)))
+
+    @pytest.mark.parametrize("name", FORMS)
+    def test_standard_input(self, piped, name):
+        piped(FORMS[name])
+        check_is_table(read_frame("-"))
+
+    def test_a_stream_without_peek(self, monkeypatch):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(CSV.encode())))
+        check_is_table(read_frame("-"))
+
+
+class TestColumns:
+    def test_numbers_to_the_last_bit(self, write):
+        values = np.random.default_rng(0).normal(size=300) * 1e-5
+        frame = read_frame(write("x\n" + "".join(f"{x!r}\n" for x in values.tolist())))
+        np.testing.assert_array_equal(frame["x"], values)
+
+    @pytest.mark.parametrize(
+        ("cells", "values"),
+        [
+            ("1 2 -3", [1, 2, -3]),
+            ("1e3 .5 +2.", [1000.0, 0.5, 2.0]),
+            ("True false TRUE", [True, False, True]),
+            ("NA n/a NaN", [np.nan, np.nan, np.nan]),
+            ("1 NULL 3", [1.0, np.nan, 3.0]),
+        ],
+    )
+    def test_of_text(self, write, cells, values):
+        column = read_frame(write("y,x\n" + "".join(f"0,{cell}\n" for cell in cells.split())))["x"]
+        assert column.dtype == np.array(values).dtype
+        np.testing.assert_array_equal(column, values)
+
+    @pytest.mark.parametrize(
+        "cells", [["0", "1", "2", "3+"], ["1", "a", "b"], ["3.10.12", "3.11.4"], ["yes", "no"], ['"a\nb"', '"c,d"']]
+    )
+    def test_labels_that_have_digits(self, write, cells):
+        frame = read_frame(write("y,x\n" + "".join(f"0,{cell}\n" for cell in cells)))
+        assert frame["x"].cat.categories.tolist() == sorted(cell.strip('"') for cell in cells)
+
+    @pytest.mark.parametrize(
+        ("given", "kind", "values"),
+        [
+            (pa.array([1, None], pa.decimal128(5, 2)), "float64", [1.0, np.nan]),
+            (pa.array([0.5, 2], pa.float16()), "float16", [0.5, 2.0]),
+            (pa.array([1, None]), "float64", [1.0, np.nan]),
+            (pa.array([True, False]), "bool", [True, False]),
+            (pa.nulls(2), "float64", [np.nan, np.nan]),
+            (pa.array(["b", "a"], pa.string_view()), "category", ["b", "a"]),
+            (pa.array(["NA", "b"]), "category", [np.nan, "b"]),
+            (pa.array(["30", "abc"]), "category", ["30", "abc"]),  # text by its type, not by mistake
+            (pa.array([10, 9]).dictionary_encode(), "category", ["10", "9"]),
+        ],
+    )
+    def test_of_types(self, write, given, kind, values):
+        column = read_frame(write(as_arrow(pa.table({"x": given})), "m.arrow"))["x"]
+        assert column.dtype == kind
+        assert column.astype(object).fillna("-").tolist() == pd.Series(values, dtype=object).fillna("-").tolist()
+
+    def test_a_stored_index_is_no_column(self, tmp_path):
+        given = pd.DataFrame({"x": [1, 2]}, index=pd.Index([5, 6], name="customer"))
+        given.to_parquet(tmp_path / "mine.parquet")
+        assert read_frame(tmp_path / "mine.parquet").index.tolist() == [0, 1]
+        assert list(read_frame(tmp_path / "mine.parquet")) == ["x"]
+        assert list(read_frame(tmp_path / "mine.parquet", keep=["customer"])) == ["x", "customer"]
+
+    def test_a_row_fits_in_however_many_columns_there_are(self, write, monkeypatch):
+        monkeypatch.setattr("adacc.tables.text.BLOCK", 1000)
+        cells = [f"0.{j:0100d}1" for j in range(50)]
+        text = "".join(f"{','.join(line)}\n" for line in ([f"x{j}" for j in range(50)], cells, cells))
+        assert read_frame(write(text)).shape == (2, 50)
+
+
+class TestDropAndKeep:
+    TEXT = "id,when,x,y\n7,2024-01-31,1,2\n,2024-02-01,3,4\n8,2024-02-02,5,n?\n"
+
+    def test_drop(self, write):
+        assert list(read_frame(write(self.TEXT), drop=["when", "y"])) == ["id", "x"]
+
+    def test_keep(self, write):
+        frame = read_frame(write(self.TEXT), keep=["when", "id"], target="y")
+        assert frame["when"].max() == pd.Timestamp(2024, 2, 2)
+        assert frame["id"].tolist() == [7, pd.NA, 8]
+        assert frame["y"].tolist() == ["2", "4", "n?"]
+
+    def test_what_is_not_looked_at_need_not_be_usable(self, write):
+        table = pa.table({"x": [1], "list": [[1]], "bytes": [b"a"]})
+        assert list(read_frame(write(as_parquet(table), "m.parquet"), drop=["list"], keep=["bytes"])) == ["x", "bytes"]
+        assert list(read_frame(write(b"x,name\n1,\xff\n"), drop=["name"])) == ["x"]
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ({"drop": ["When"]}, "mine.csv has no column 'When'; did you mean 'when'? It has 'id', 'when', 'x', 'y'"),
+            ({"keep": ["z"]}, "mine.csv has no column 'z'; It has 'id', 'when', 'x', 'y'"),
+            (
+                {"target": "yy"},
+                "mine.csv has no column 'yy' to predict; did you mean 'y'? It has 'id', 'when', 'x', 'y'",
+            ),
+            (
+                {"drop": ["id"], "keep": ["id"]},
+                "mine.csv: column 'id' is both to be left out and to be used; say one of them",
+            ),
+        ],
+    )
+    def test_errors(self, write, refused, arguments, message):
+        assert refused(read_frame, write(self.TEXT), **arguments) == message
+
+    def test_other_separators(self, write, refused):
+        said = refused(read_frame, write("x|y\n1|2\n"), target="y")
+        assert said == "mine.csv has no column 'y' to predict; are its cells separated by commas? It has 'x|y'"
+
+
+@pytest.mark.parametrize("again", [True, False], ids=["file", "input"])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", " is empty; the names of the columns are expected in the first line"),
+        ("\n \n", " is empty; the names of the columns are expected in the first line"),
+        ("x,y\n", " has no rows, only the names of its columns"),
+        ("x,y\n\n", " has no rows, only the names of its columns"),
+        ("x,y,y\n1,0,1\n", " has 2 columns called 'y'; names must differ"),
+        (",x,y\n0,1,0\n", ": column 1 of 3 has no name. If it is an index, write the file without it."),
+        ("x,y\n1,0\n\n2,1,5\n", ": row 2 has 3 cells, 2 are expected: '2,1,5'; mend this row"),
+        ("x,y\n1,0\n2\n", ": row 2 has 1 cell, 2 are expected: '2'; mend this row"),
+        ('x,y\n"1,0\n2,1\n', ": row 1 has 1 cell, 2 are expected; is a quotation mark never closed?"),
+        (
+            'x,y\n"' + "1,0\n" * 3_000_000 + '",2\n3,4\n',
+            " has a row of millions of characters; is a quotation mark never closed?",
+        ),
+        ('"x,y\n1,2\n', " cannot be read as CSV: unexpected end of data; is it CSV?"),
+        (
+            b"x,y\n1,a\n2,caf\xe9\n",
+            ": row 2, column 'y' holds the byte 0xe9, which is not UTF-8; save the file as UTF-8",
+        ),
+        (
+            b"x,caf\xe9\n1,2\n",
+            ": the names of the columns hold the byte 0xe9, which is not UTF-8; save the file as UTF-8",
+        ),
+        ("x,y\n".encode("utf-16"), " is no CSV: its first bytes are those of UTF-16 text: save the file as UTF-8"),
+        (
+            b"PK\x03\x04\x00",
+            " is no CSV: its first bytes are those of a zip archive or a spreadsheet: save the table as CSV",
+        ),
+        ("x,y\n1,0\n-inf,2\n", ": column 'x' has infinite values, first in row 2; leave such cells empty"),
+        ("x,y\n1,0\n2,1e999\n", ": column 'y' has infinite values, first in row 2; leave such cells empty"),
+        ("age,y\n30,0\n41,1\nabc,2\n", f": row 3, column 'age': 'abc' among numbers; {BELOW}"),
+        ("age,y\n30,0\n,1\n?,2\n", f": row 3, column 'age': '?' among numbers; {BELOW}"),
+        (
+            "age\n" + "".join(f"{j}\n" for j in range(30)) + "1O\n",
+            f": row 31, column 'age': '1O' among numbers; {BELOW}",
+        ),
+        (
+            "x;y\n1;0\n1,5;2\n",
+            ": row 2, column 'x': '1,5' among numbers; write numbers with a decimal point and no comma",
+        ),
+        *(
+            (
+                f"x,day\n1,{day}\n2,{day}\n",
+                ": column 'day' holds dates or times; leave it out with --drop day, or turn it into numbers, such as "
+                "days since an event",
+            )
+            for day in ("2024-01-31", "2024-01-31 12:00:01", "31.1.2024", "1/31/2024 12:00", "12:30")
+        ),
+    ],
+)
+def test_text_that_will_not_do(write, piped, refused, content, message, again):
+    if again:
+        assert refused(read_frame, write(content)) == f"mine.csv{message}"
+    else:
+        piped(content)
+        assert refused(read_frame, "-") == f"standard input{message}"
+
+
+class TestFiles:
+    def test_no_file(self, write, tmp_path, refused):
+        write(CSV, "people.csv")
+        assert refused(read_frame, tmp_path / "poeple.csv") == ("poeple.csv does not exist; did you mean 'people.csv'?")
+        assert refused(read_frame, tmp_path / "x.parquet") == "x.parquet does not exist; check its name and folder"
+        assert refused(read_frame, tmp_path / "no" / "x.csv") == "no/x.csv does not exist; check its name and folder"
+        assert refused(read_frame, tmp_path).endswith(" is a folder; name a file in it")
+
+    def test_home(self, write, tmp_path, monkeypatch):
+        write(CSV)
+        monkeypatch.setenv("HOME", str(tmp_path))
+        check_is_table(read_frame("~/mine.csv"))
+
+    def test_endings(self, write, refused):
+        assert refused(read_frame, write(CSV, "mine.xlsx")) == (
+            "mine.xlsx: data files end in .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .arrow, .feather; save it as one "
+            "of these"
+        )
+
+    @pytest.mark.parametrize(
+        ("name", "content", "message"),
+        [
+            (
+                "m.csv",
+                FORMS["mine.parquet"],
+                "is no CSV: its first bytes are those of a Parquet file: let its name end in",
+            ),
+            (
+                "m.csv",
+                FORMS["mine.arrow"],
+                "is no CSV: its first bytes are those of an Arrow file: let its name end in",
+            ),
+            (
+                "m.csv",
+                FORMS["stream.arrow"],
+                "is no CSV: its first bytes are those of an Arrow stream: let its name end",
+            ),
+            (
+                "m.csv",
+                FORMS["MINE.CSV.GZ"],
+                "is no CSV: its first bytes are those of a gzip file: let its name end in .gz",
+            ),
+            ("m.csv.gz", CSV.encode(), "is not packed by gzip, as its name says; leave .gz out of its name"),
+            (
+                "m.csv.gz",
+                FORMS["MINE.CSV.GZ"][:-9],
+                "is cut off or damaged: unpacking it failed; fetch or pack it again",
+            ),
+            (
+                "m.csv.gz",
+                gzip.compress(CSV.encode() + np.random.default_rng(0).bytes(10**6), mtime=0)[: -(10**5)],
+                "is cut off or damaged: unpacking it failed; fetch or pack it again",
+            ),
+            ("m.parquet", FORMS["mine.parquet"][:-9], "cannot be read as Parquet: Parquet magic bytes not found"),
+            ("m.parquet", CSV.encode(), "cannot be read as Parquet: Parquet magic bytes not found"),
+            ("m.arrow", FORMS["mine.arrow"][:-9], "cannot be read as Arrow: "),
+            ("m.arrow", FORMS["stream.arrow"][:-300], "cannot be read as Arrow: "),
+            ("m.feather", CSV.encode(), "cannot be read as Arrow: "),
+        ],
+    )
+    def test_content(self, write, refused, name, content, message):
+        said = refused(read_frame, write(content, name))
+        assert said.startswith(f"{name} {message}")
+        assert "CSV" in said or "gz" in said or said.endswith("; if it is cut off, fetch or write it again")
+
+    def test_permission(self, write, refused, monkeypatch):
+        def refuse(*_):
+            raise PermissionError(13, "Permission denied")
+
+        path = write(CSV)
+        monkeypatch.setattr("pathlib.Path.open", refuse)
+        assert refused(read_frame, path) == "mine.csv may not be read by you; change its permissions"
+
+    @pytest.mark.parametrize(
+        ("value", "message"),
+        [
+            (datetime.datetime(2020, 1, 1), "column 'z' holds dates or times; leave it out with --drop z, or turn it"),
+            (datetime.date(2020, 1, 1), "column 'z' holds dates or times; leave it out with --drop z, or turn it"),
+            (datetime.timedelta(1), "column 'z' holds dates or times; leave it out with --drop z, or turn it"),
+            ([1], "column 'z' is of the kind 'list<element: int64>'; a feature may hold numbers, booleans, strings or"),
+            (b"a", "column 'z' is of the kind 'binary'; a feature may hold numbers, booleans, strings or categories: "),
+        ],
+    )
+    def test_types(self, write, refused, value, message):
+        said = refused(read_frame, write(as_parquet(pa.table({"x": [1, 2], "z": [value, None]})), "m.parquet"))
+        assert said.startswith(f"m.parquet: {message}")
+        assert "--drop z" in said
+
+    def test_names_of_typed_columns(self, write, refused):
+        twice = pa.table([[1], [2]], names=["x", "x"])
+        assert (
+            refused(read_frame, write(as_arrow(twice), "m.arrow"))
+            == "m.arrow has 2 columns called 'x'; names must differ"
+        )
+
+    def test_it_is_an_error_of_value(self):
+        assert issubclass(TableError, ValueError)

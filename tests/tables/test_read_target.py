@@ -1,0 +1,114 @@
+"""Which column is predicted, and which of its labels is to be found."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from adacc.tables import read_frame, read_labels, read_target
+
+
+def table(labels):
+    return pd.DataFrame({"x": range(len(labels)), "ill": labels})
+
+
+class TestWhichLabel:
+    @pytest.mark.parametrize(
+        ("labels", "positive", "other", "y"),
+        [
+            (["n", "n", "y"], "y", "n", [0, 0, 1]),
+            ([7, 5, 5], 7, 5, [1, 0, 0]),
+            ([10, 9], 10, 9, [1, 0]),  # equally many: the one that sorts last, as numbers do
+            ([True, True, False], False, True, [0, 0, 1]),
+            (["a", "b", "b", "c", "c"], "a", "other", [1, 0, 0, 0, 0]),
+            (["a", "b", "b", "c"], "c", "other", [0, 0, 0, 1]),
+            (pd.Categorical(["u", "v", "u"]), "v", "u", [0, 1, 0]),
+        ],
+    )
+    def test_the_rarest(self, labels, positive, other, y):
+        found = read_target(table(labels), "ill")
+        assert (found.positive, found.other, found.y.tolist()) == (positive, other, y)
+        assert type(found.positive) is type(positive)
+        assert found.y.dtype == np.int8
+
+    @pytest.mark.parametrize(
+        ("labels", "given", "positive"),
+        [
+            ([0, 1, 1], "1", 1),
+            ([0, 1, 1], "1.0", 1),
+            ([0, 1, 1], 1, 1),
+            ([0.0, 1.0, 1.0], "1", 1.0),
+            ([0.5, 1.0, 1.0], "0.50", 0.5),
+            ([False, True, True], "1", True),
+            ([False, True, True], "true", True),
+            ([False, True, True], "0", False),
+            (["1", "1.0"], "1.0", "1.0"),
+            (["a", "b", "c", "c"], "c", "c"),
+        ],
+    )
+    def test_named(self, labels, given, positive):
+        found = read_target(table(labels), "ill", given)
+        assert found.positive == positive
+        assert type(found.positive) is type(positive)
+        assert found.y.tolist() == [int(label == positive) for label in labels]
+
+    def test_counts(self):
+        assert list(read_target(table(list("abbccc")), "ill").counts.items()) == [("c", 3), ("b", 2), ("a", 1)]
+
+    @pytest.mark.parametrize("given", ["2", "yes", "", "inf"])
+    def test_unknown(self, refused, given):
+        said = refused(read_target, table([0, 1, 1]), "ill", given, "mine.csv")
+        assert said == f"mine.csv: column 'ill' has no label {given!r}; its labels are '0', '1'"
+
+
+class TestLabels:
+    @pytest.mark.parametrize(
+        "labels",
+        [["b", "a", "c"], [3, 1, 2], [1.0, 2.0], [1.5, 2.5], [True, False], list(range(100)), list(np.r_[:20] / 2)],
+    )
+    def test_as_they_are(self, labels):
+        found = read_labels(table(labels), "ill")
+        assert found.tolist() == labels
+        assert found.dtype == (object if isinstance(labels[0], str) else np.array(labels).dtype)
+
+    def test_of_files(self, write):
+        text = read_frame(write("x,ill\n1,0\n2,?\n3,1\n"), target="ill")
+        assert read_labels(text, "ill").tolist() == ["0", "?", "1"]
+        codes = pa.table({"x": [1, 2], "ill": pa.array([7, 8]).dictionary_encode()})
+        pq.write_table(codes, path := write("", "mine.parquet"))
+        assert read_labels(read_frame(path, target="ill"), "ill").tolist() == [7, 8]
+
+
+ESTIMATE = "looks like a number to estimate, not a class: it has"
+MEND = "name another column, or make classes of its values"
+
+
+@pytest.mark.parametrize("read", [read_target, read_labels])
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["y", None, "n", None], "is missing in 2 rows, first in row 2; leave these rows out or fill them in"),
+        ([1.0, np.nan], "is missing in 1 rows, first in row 2; leave these rows out or fill them in"),
+        (["y", "y"], "is 'y' in every row; two classes at least are needed"),
+        ([0, 0], "is 0 in every row; two classes at least are needed"),
+        ([[1], [2]], "must hold numbers, booleans or strings; name another column"),
+        (pd.to_datetime(["2024-01-01", "2024-01-02"]), "must hold numbers, booleans or strings; name another column"),
+        (list(np.r_[:21] / 2), f"{ESTIMATE} 21 different values, such as 0.0; {MEND}"),
+        (list(range(5, 106)), f"{ESTIMATE} 101 different values, such as 5; {MEND}"),
+        (list(np.r_[:101.0]), f"{ESTIMATE} 101 different values, such as 0.0; {MEND}"),
+        (
+            [f"c{j}" for j in range(101)],
+            "has 101 different labels, at most 100 can be told apart; name another column, or put labels together",
+        ),
+    ],
+)
+def test_what_will_not_do(refused, read, labels, message):
+    said = refused(read, table(labels), "ill", source="mine.csv")
+    assert said == f"mine.csv: column 'ill', the one to predict, {message}"
+
+
+@pytest.mark.parametrize("read", [read_target, read_labels])
+def test_no_such_column(refused, read):
+    said = refused(read, table([0, 1]), "Ill ", source="-")
+    assert said == "standard input has no column 'Ill ' to predict; did you mean 'ill'? It has 'x', 'ill'"
