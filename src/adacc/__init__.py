@@ -1,26 +1,33 @@
 """Boosting for rare classes: AdaCC and the cost-sensitive family, as scikit-learn classifiers."""
 
-from adacc.estimators.classifiers import (
-    AdaBoostClassifier,
-    AdaC1Classifier,
-    AdaC2Classifier,
-    AdaC3Classifier,
-    AdaCC1Classifier,
-    AdaCC2Classifier,
-    AdaCostClassifier,
-    AdaMECClassifier,
-    AdaNCC1Classifier,
-    AdaNCC2Classifier,
-    BoostingClassifier,
-    CGAdaClassifier,
-    CSB1Classifier,
-    CSB2Classifier,
-    RareBoostClassifier,
-    RUSBoostClassifier,
-    SMOTEBoostClassifier,
-)
-from adacc.estimators.search import CostSearchCV
-from adacc.rules import Rule, methods
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from adacc.archive import ModelFileError
+    from adacc.estimators.classifiers import (
+        AdaBoostClassifier,
+        AdaC1Classifier,
+        AdaC2Classifier,
+        AdaC3Classifier,
+        AdaCC1Classifier,
+        AdaCC2Classifier,
+        AdaCostClassifier,
+        AdaMECClassifier,
+        AdaNCC1Classifier,
+        AdaNCC2Classifier,
+        BoostingClassifier,
+        CGAdaClassifier,
+        CSB1Classifier,
+        CSB2Classifier,
+        RareBoostClassifier,
+        RUSBoostClassifier,
+        SMOTEBoostClassifier,
+    )
+    from adacc.estimators.decision import CostDecision
+    from adacc.estimators.persistence import load
+    from adacc.estimators.search import CostSearchCV
+    from adacc.rules import Rule, methods
 
 __version__ = "0.1.0"
 
@@ -39,11 +46,40 @@ __all__ = [
     "CGAdaClassifier",
     "CSB1Classifier",
     "CSB2Classifier",
+    "CostDecision",
     "CostSearchCV",
+    "ModelFileError",
     "RUSBoostClassifier",
     "RareBoostClassifier",
     "Rule",
     "SMOTEBoostClassifier",
     "__version__",
+    "load",
     "methods",
 ]
+
+_ROOMS = (
+    "rules",
+    "archive",
+    "estimators.classifiers",
+    "estimators.search",
+    "estimators.decision",
+    "estimators.persistence",
+)
+_SHOWN = ("datasets", "inspect", "metrics")
+
+
+def __getattr__(name: str) -> Any:
+    """A public name when it is first used: the command line's help should not wait for scikit-learn and Numba."""
+    if name in _SHOWN:
+        return import_module(f"adacc.{name}")
+    if name in __all__:
+        for room in _ROOMS:
+            module = import_module(f"adacc.{room}")
+            if hasattr(module, name):
+                return globals().setdefault(name, getattr(module, name))
+    raise AttributeError(f"module 'adacc' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_SHOWN})

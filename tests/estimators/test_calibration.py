@@ -6,9 +6,200 @@ from scipy.special import expit, logit
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import brier_score_loss
+from sklearn.model_selection import StratifiedKFold
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import check_random_state
 
 import adacc
 from adacc.estimators.calibration import Calibrator, Sigmoid
+from adacc.rules import METHODS
+from adacc.rules.adaboost import AdaMEC, CGAda
+from adacc.rules.adacc import AdaCC1
+
+BY_VOTES = [name for name, method in METHODS.items() if not method.decides_by_probability]
+KINDS = ["sigmoid", "isotonic"]
+
+
+def fit(method, data, **params):
+    """With costs that no method overdoes."""
+    rule = METHODS[method].rule if isinstance(method, str) else method
+    costs = {"costs": 1.0 + 0.1 * np.arange(len(np.unique(data[1])))} if rule.uses_costs else {}
+    params = {"n_estimators": 15, "random_state": 0, **costs, **params}
+    return adacc.BoostingClassifier(method, **params).fit(*data)
+
+
+def test_all_but_the_papers_calibrated_methods_decide_by_votes():
+    assert set(METHODS) - set(BY_VOTES) == {"cgada", "adamec", "cgada-cal", "adamec-cal"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("method", BY_VOTES)
+def test_decisions_stay_those_of_the_votes(method, kind, rare, three):
+    """Above all: they are not those of p > ½, which would give up the rare class."""
+    for data in (rare, three):
+        X, _ = data
+        plain = fit(method, data)
+        for cv in (None, 3):
+            model = fit(method, data, calibration=kind, calibration_cv=cv)
+            np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(X))
+            np.testing.assert_array_equal(model.predict(X), plain.predict(X))
+            np.testing.assert_array_equal(list(model.staged_predict(X)), list(plain.staged_predict(X)))
+            proba = model.predict_proba(X)
+            assert not np.allclose(proba, plain.predict_proba(X))
+            np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+            assert ((proba >= 0.0) & (proba <= 1.0)).all()
+            if data is rare:
+                assert (np.diff(proba[np.argsort(plain.decision_function(X)), 1]) >= 0.0).all()
+
+
+@pytest.mark.parametrize("method", BY_VOTES)
+def test_probabilities_are_frequencies_among_the_rows_as_they_are(method, rare):
+    """Whatever weights the method gave to rows: an isotonic curve has the mean of what it was fitted to."""
+    X, y = rare
+    weight = 1.0 + np.arange(len(y)) % 4
+    model = adacc.BoostingClassifier(method, n_estimators=15, calibration="isotonic", random_state=0)
+    for given in (None, weight):
+        p = model.fit(X, y, sample_weight=given).predict_proba(X)[:, 1]
+        assert np.average(p, weights=given) == pytest.approx(np.average(y, weights=given))
+    assert abs(fit(method, rare, calibration="sigmoid").predict_proba(X)[:, 1].mean() - y.mean()) < 0.02
+
+
+def test_a_rare_row_may_be_predicted_at_a_probability_far_below_one_half():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(3000, 2))
+    y = rng.random(3000) < expit(X[:, 0] - 3.5)
+    model = fit("adacc1", (X, y), calibration="sigmoid", calibration_cv=5, n_estimators=30)
+    p, predicted = model.predict_proba(X)[:, 1], model.predict(X)
+    assert p.max() < 0.5
+    assert (predicted & y).sum() > 0.25 * y.sum()
+    assert p[predicted].min() >= p[~predicted].max() - 1e-12
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("method", ["adaboost", "adacc1", "adacc2", "rareboost", "csb2", "adac2", "adacost"])
+def test_held_out_folds_are_scikit_learns(method, kind, rare):
+    X, y = rare
+    folds = StratifiedKFold(5, shuffle=True, random_state=check_random_state(0).randint(np.iinfo(np.int32).max))
+    ours = fit(method, rare, calibration=kind, calibration_cv=5)
+    theirs = CalibratedClassifierCV(fit(method, rare), method=kind, cv=folds, ensemble=False).fit(X, y)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=2e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("method", [name for name in METHODS if METHODS[name].sampler is None])
+def test_integer_weights_are_repeated_rows(method, kind, rare):
+    X, y = rare
+    weight = np.random.default_rng(1).integers(0, 4, len(y))
+    many = np.repeat(np.arange(len(y)), weight)
+    model = adacc.BoostingClassifier(method, n_estimators=8, calibration=kind)
+    one = model.fit(X, y, sample_weight=weight).predict_proba(X)
+    np.testing.assert_allclose(one, model.fit(X[many], y[many]).predict_proba(X), atol=1e-7)
+
+
+def test_a_sigmoid_never_falls_where_votes_decide():
+    """Scores that tell nothing of held-out rows, or less than that, leave the share of the class."""
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=200)
+    y = (rng.random(200) < expit(-scores - 1.0)).astype(np.intp)
+    weight = rng.random(200) + 0.5
+    assert Sigmoid.fit(scores, y == 1, weight).slope < -0.5
+    flat = Calibrator.fit("sigmoid", scores, y, 2, weight, rising=True).probabilities(scores)[:, 1]
+    n, k = weight.sum(), weight[y == 1].sum()
+    target = np.where(y == 1, (k + 1) / (k + 2), 1 / (n - k + 2))
+    np.testing.assert_allclose(flat, np.average(target, weights=weight))
+
+    def loss(p):
+        return -(weight * (target * np.log(p) + (1 - target) * np.log(1 - p))).sum()
+
+    for slope in (0.01, 0.3, 1.0):
+        for intercept in np.linspace(-3, 3, 25):
+            assert loss(flat) <= loss(expit(slope * scores + intercept))
+    rising = Calibrator.fit("sigmoid", -scores, y, 2, weight, rising=True)
+    assert rising == Calibrator.fit("sigmoid", -scores, y, 2, weight)
+
+
+def test_probabilities_of_noise_do_not_fall_either():
+    flat = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(60, 2)), np.arange(60) % 4 == 0
+        model = fit("adacc1", (X, y), calibration="sigmoid", calibration_cv=5)
+        p = model.predict_proba(X)[np.argsort(model.decision_function(X)), 1]
+        assert (np.diff(p) >= 0.0).all()
+        flat += p[0] == p[-1]
+    assert flat > 0  # held-out rows of noise often are scored the wrong way round
+
+
+def test_a_rule_object_is_calibrated_as_its_name_is(rare):
+    X, _ = rare
+    for rule, name in ((AdaMEC(), "adamec"), (CGAda(), "cgada"), (AdaCC1(), "adacc1")):
+        one, other = fit(rule, rare, calibration="sigmoid"), fit(name, rare, calibration="sigmoid")
+        np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
+        np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
+
+
+def test_a_rule_of_ones_own_can_be_calibrated(rare):
+    class Own(AdaMEC):
+        pass
+
+    X, _ = rare
+    calibrated = fit(Own(), rare, calibration="isotonic")
+    np.testing.assert_array_equal(calibrated.decision_function(X), fit("adamec", rare).decision_function(X))
+
+
+def test_calibration_can_be_asked_for_when_the_rounds_are_there(rare):
+    X, _ = rare
+    model = fit("adacc2", rare, n_estimators=10, warm_start=True)
+    model.set_params(calibration="isotonic", calibration_cv=3, n_estimators=20).fit(*rare)
+    np.testing.assert_allclose(
+        model.decision_function(X), fit("adacc2", rare, n_estimators=20).decision_function(X), rtol=1e-9
+    )
+    assert model.n_iter_ == 20
+    with pytest.raises(ValueError, match="same method, options and weak learner"):  # there it changes the votes
+        fit("adamec", rare, warm_start=True).set_params(calibration="isotonic").fit(*rare)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_votes_can_be_explained_after_any_calibration(kind, rare, three):
+    for data in (rare, three):
+        X, _ = data
+        model = fit("adacc1", data, calibration=kind)
+        explanation = model.explain(X)
+        np.testing.assert_allclose(explanation.scores, model.decision_function(X))
+        np.testing.assert_allclose(explanation.contributions.sum(axis=1) + explanation.intercept, explanation.scores)
+
+
+def test_a_cost_search_finds_the_same_costs_with_calibration(rare):
+    X, _ = rare
+    grid = [[0.6, 1], [0.8, 1], [1, 1]]
+    plain = adacc.CostSearchCV(adacc.AdaC2Classifier(n_estimators=10), grid).fit(*rare)
+    calibrated = adacc.CostSearchCV(adacc.AdaC2Classifier(n_estimators=10, calibration="sigmoid"), grid).fit(*rare)
+    assert plain.best_costs_ == calibrated.best_costs_
+    assert plain.best_score_ == calibrated.best_score_
+    np.testing.assert_array_equal(plain.predict(X), calibrated.predict(X))
+    assert not np.allclose(plain.predict_proba(X), calibrated.predict_proba(X))
+
+
+def test_any_weak_learner_and_early_stopping_are_calibrated_too(rare):
+    X, y = rare
+    for params in ({"estimator": DecisionTreeClassifier(max_depth=2)}, {"n_iter_no_change": 5}):
+        model = fit("adacc1", rare, calibration="sigmoid", calibration_cv=3, **params)
+        np.testing.assert_array_equal(model.predict(X), fit("adacc1", rare, **params).predict(X))
+        assert abs(model.predict_proba(X)[:, 1].mean() - y.mean()) < 0.1
+
+
+@pytest.mark.parametrize("method", ["adacc1", "adacc2", "csb1", "adac3", "rusboost"])
+def test_held_out_folds_make_better_probabilities(method):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(4000, 4))
+    y = (rng.random(4000) < expit(1.5 * X[:, 0] - 2.5)).astype(int)
+    train, test = slice(0, 800), slice(800, None)
+    brier = {}
+    for kind in (None, *KINDS):
+        model = fit(method, (X[train], y[train]), n_estimators=50, calibration=kind, calibration_cv=5)
+        brier[kind] = brier_score_loss(y[test], model.predict_proba(X[test])[:, 1])
+    assert max(brier["sigmoid"], brier["isotonic"]) < brier[None]
+    assert max(brier["sigmoid"], brier["isotonic"]) < y[test].mean() * (1 - y[test].mean())
 
 
 def test_the_sigmoid_is_the_maximum_of_the_likelihood():

@@ -35,7 +35,6 @@ def test_an_option_that_a_method_lacks_is_an_error_that_says_whose_it_is():
     for name, option, value in [
         ("adacc1", "costs", "balanced"),
         ("adac2", "alpha", "cost"),
-        ("csb1", "calibration", "sigmoid"),
     ]:
         with pytest.raises(ValueError, match=f"{name} has no option '{option}'"):
             settle(name, {option: value})

@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
+from os import PathLike
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,13 +20,13 @@ from sklearn.utils.validation import check_is_fitted
 from adacc.engine.ensemble import Ensemble
 from adacc.engine.loop import Boosting
 from adacc.engine.table import Table, is_frame
-from adacc.estimators.calibration import Calibrator, decide
+from adacc.estimators.calibration import decide
 from adacc.estimators.compat import CALLER_OF_FIT, CallbackRounds, CallbackSupportMixin, with_callbacks
 from adacc.estimators.explanations import Additive, Explanation, ShapeFunctions, additive
 from adacc.estimators.parameters import parameters
 from adacc.estimators.reading import TableReader
 from adacc.estimators.settings import Settings, read_settings
-from adacc.estimators.training import Problem, held_out_scores, make_plan, train
+from adacc.estimators.training import Problem, calibrate, train
 from adacc.rules.base import Array
 
 
@@ -39,6 +40,8 @@ class BaseBoosting(TableReader, CallbackSupportMixin, ClassifierMixin, BaseEstim
     criterion: str = "gini"
     max_bins: int | None = 255
     dialect: str = "paper"
+    calibration: str | None = None
+    calibration_cv: int | None = None
     pos_label: Any = None
     n_iter_no_change: int | None = None
     validation_fraction: float = 0.1
@@ -114,8 +117,8 @@ class BaseBoosting(TableReader, CallbackSupportMixin, ClassifierMixin, BaseEstim
         Returns
         -------
         ndarray of shape (n_samples,), or (n_samples, n_classes) for more than two classes
-            The votes for the second class of ``classes_`` less those for the first, or the votes for each class;
-            after calibration, log-probabilities shifted by the costs.
+            The votes for the second class of ``classes_`` less those for the first, or the votes for each class,
+            calibrated or not; of calibrated AdaMEC and CGAda, log-probabilities shifted by the costs.
         """
         table = self._read_known(X)
         return self._decide(self._ensemble.scores(table))
@@ -170,7 +173,9 @@ class BaseBoosting(TableReader, CallbackSupportMixin, ClassifierMixin, BaseEstim
         """Probability of each class, in the order of ``classes_``.
 
         Without calibration it is 1/(1+exp(-2·score)), the softmax of twice the scores for more classes: a ranking,
-        consistent with `predict`, rather than a frequency.
+        consistent with `predict`, rather than a frequency. After calibration it is a frequency among the training
+        rows, and still rises with the score; `predict` goes on deciding by the score, so that a rare class may be
+        predicted at a probability far below ½. docs/probabilities.md says more.
 
         Parameters
         ----------
@@ -216,10 +221,11 @@ class BaseBoosting(TableReader, CallbackSupportMixin, ClassifierMixin, BaseEstim
     def explain(self, X: Any, background: Any = None) -> Explanation:
         """The score of each row as a sum of contributions of the features, exactly.
 
-        What is explained is `decision_function`. After ``calibration="sigmoid"`` of two classes that is the log-odds;
-        here they come from the votes, while `decision_function` takes them from the probability, which near 0 and 1
-        loses digits and is cut off at 1e-15. Isotonic calibration and any calibration of more classes leave no sum,
-        nor do weak learners other than the native stumps: these are an error.
+        What is explained is `decision_function`: the votes. Only of calibrated AdaMEC and CGAda it is something else:
+        after ``calibration="sigmoid"`` of two classes the log-odds; here they come from the votes, while
+        `decision_function` takes them from the probability, which near 0 and 1 loses digits and is cut off at 1e-15.
+        Their isotonic calibration and any calibration of more classes leave no sum, nor do weak learners other than
+        the native stumps: these are an error.
 
         Parameters
         ----------
@@ -252,6 +258,33 @@ class BaseBoosting(TableReader, CallbackSupportMixin, ClassifierMixin, BaseEstim
         except (TypeError, ValueError) as error:
             raise type(error)(f"background: {error}") from None
         return model.explain(table, other, getattr(X, "index", None) if is_frame(X) else None)
+
+    def save(self, path: str | PathLike[str], notes: dict[str, Any] | None = None) -> None:
+        """Write the fitted model to a file that `adacc.load` reads, and that holds no code.
+
+        Parameters
+        ----------
+        path : str or path
+            The file. It is replaced as a whole or not at all.
+        notes : dict, default=None
+            Anything of your own that JSON can hold; the loaded model has it as ``notes_``.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> import adacc
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = adacc.AdaCC1Classifier(n_estimators=20).fit(X, y)
+        >>> with TemporaryDirectory() as folder:
+        ...     model.save(f"{folder}/cancer.adacc", notes={"data": "Wisconsin"})
+        ...     again = adacc.load(f"{folder}/cancer.adacc")
+        >>> again.notes_, bool((again.predict_proba(X) == model.predict_proba(X)).all())
+        ({'data': 'Wisconsin'}, True)
+        """
+        from adacc.estimators.persistence import save  # which knows all classes, and so comes after them
+
+        save(self, path, notes)
 
     @property
     def estimators_(self) -> list[Any]:
@@ -302,14 +335,15 @@ class BaseBoosting(TableReader, CallbackSupportMixin, ClassifierMixin, BaseEstim
             raise ValueError(f"with warm_start n_estimators must be at least {there}, got {settings.n_rounds}")
 
     def _decide(self, scores: Array) -> Array:
-        if self._calibrator is None:
+        if self._calibrator is None or self._multipliers is None:
             return scores
         return decide(self._calibrator.probabilities(scores), self._multipliers)
 
     def _additive(self) -> Additive:
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
-        return additive(self._ensemble, self._calibrator, self._multipliers, tuple(map(str, names)), self.classes_)
+        calibrator = None if self._multipliers is None else self._calibrator
+        return additive(self._ensemble, calibrator, self._multipliers, tuple(map(str, names)), self.classes_)
 
     def _report(self, boosting: Boosting, n_rounds: int) -> None:
         done = len(boosting.rounds)
@@ -322,11 +356,11 @@ class BaseBoosting(TableReader, CallbackSupportMixin, ClassifierMixin, BaseEstim
             )
 
 
-def fitted_attributes(ensemble: Ensemble, problem: Problem, settings: Settings | None = None) -> dict[str, Any]:
-    """The attributes that make an estimator fitted; with `settings`, calibrated where these say so."""
+def attributes_of(ensemble: Ensemble, classes: NDArray[Any]) -> dict[str, Any]:
+    """The attributes that make an estimator fitted, one without calibration."""
     history = ensemble.history
-    attributes = {
-        "classes_": problem.classes,
+    return {
+        "classes_": classes,
         "n_iter_": len(ensemble),
         "history_": history,
         "estimator_weights_": history["alpha"],
@@ -335,24 +369,26 @@ def fitted_attributes(ensemble: Ensemble, problem: Problem, settings: Settings |
         "_calibrator": None,
         "_multipliers": None,
     }
+
+
+def fitted_attributes(ensemble: Ensemble, problem: Problem, settings: Settings | None = None) -> dict[str, Any]:
+    """The same of an ensemble just trained; with `settings`, calibrated where these say so."""
+    attributes = attributes_of(ensemble, problem.classes)
     if settings is not None:
         attributes |= {"_trained_by": _training_of(settings), "_seed": settings.seed}
     if settings is not None and settings.calibration is not None:
-        plan, n_folds = make_plan(settings, problem), settings.options["calibration_cv"]
-        if n_folds is None:
-            scores = ensemble.scores(problem.table)
-        else:
-            scores = held_out_scores(replace(settings, n_rounds=len(ensemble)), problem, n_folds)
-        weight = problem.weight * plan.rule.initial(plan.costs)[problem.y]
-        attributes["_calibrator"] = Calibrator.fit(
-            settings.calibration, scores, problem.y, len(problem.classes), weight
-        )
-        attributes["_multipliers"] = plan.rule.decision(plan.costs)
+        calibrator, multipliers = calibrate(settings, problem, ensemble, settings.calibration)
+        attributes |= {"_calibrator": calibrator, "_multipliers": multipliers}
     return attributes
 
 
 def _training_of(settings: Settings) -> str:
-    """What must be the same for the rounds of two fits to make one ensemble."""
+    """What must be the same for the rounds of two fits to make one ensemble.
+
+    Calibration only where it decides: elsewhere it may be asked for, or changed, when the rounds are there.
+    """
     stumps = f"stumps by {settings.criterion} with max_bins={settings.max_bins}"
     learner = stumps if settings.estimator is None else settings.estimator
-    return f"{settings.rule} on {settings.method.sampler or 'all rows'} with {settings.options}, {learner}"
+    after = () if settings.method.decides_by_probability else ("calibration", "calibration_cv")
+    options = {name: value for name, value in settings.options.items() if name not in after}
+    return f"{settings.rule} on {settings.method.sampler or 'all rows'} with {options}, {learner}"

@@ -39,6 +39,12 @@ class Sigmoid:
         slope, intercept = _most_likely(scores / spread, target, weight / weight.sum(), line).tolist()
         return cls(slope / spread, intercept)
 
+    @classmethod
+    def fit_rising(cls, scores: Array, positive: NDArray[np.bool_], weight: Array) -> Sigmoid:
+        """The same among the curves that do not fall: a flat one where the best would, for the loss is convex."""
+        curve = cls.fit(scores, positive, weight)
+        return curve if curve.slope >= 0.0 else cls(0.0, cls.fit(np.zeros_like(scores), positive, weight).intercept)
+
     def predict(self, scores: Array) -> Array:
         return expit(self.slope * scores + self.intercept)
 
@@ -72,15 +78,21 @@ def _most_likely(x: Array, target: Array, weight: Array, line: Array) -> Array:
     return line
 
 
+@dataclass(frozen=True)
 class Isotonic:
     """The monotone step function of least squares, read with straight lines between the steps."""
 
-    def __init__(self, scores: Array, positive: NDArray[np.bool_], weight: Array) -> None:
-        self._model = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
-        self._model.fit(scores, positive.astype(float), sample_weight=weight)
+    scores: Array
+    values: Array
+
+    @classmethod
+    def fit(cls, scores: Array, positive: NDArray[np.bool_], weight: Array) -> Isotonic:
+        model = IsotonicRegression(y_min=0.0, y_max=1.0)
+        model.fit(scores, positive.astype(float), sample_weight=weight)
+        return cls(model.X_thresholds_, model.y_thresholds_)
 
     def predict(self, scores: Array) -> Array:
-        return self._model.predict(scores)
+        return np.interp(scores, self.scores, self.values)
 
 
 @dataclass(frozen=True)
@@ -90,8 +102,11 @@ class Calibrator:
     curves: tuple[Any, ...]
 
     @classmethod
-    def fit(cls, kind: str, scores: Array, y: NDArray[np.intp], n_classes: int, weight: Array) -> Calibrator:
-        make = Sigmoid.fit if kind == "sigmoid" else Isotonic
+    def fit(
+        cls, kind: str, scores: Array, y: NDArray[np.intp], n_classes: int, weight: Array, rising: bool = False
+    ) -> Calibrator:
+        """`rising`: a sigmoid must not fall where scores rise, which an isotonic curve never does."""
+        make = Isotonic.fit if kind == "isotonic" else Sigmoid.fit_rising if rising else Sigmoid.fit
         scores = np.round(scores, DECIMALS)
         if scores.ndim == 1:
             return cls((make(scores, y == 1, weight),))

@@ -14,8 +14,8 @@ from adacc.rules import Rule
 class BoostingClassifier(BaseBoosting):
     """Boosting by any method of the family, chosen by name.
 
-    The options of the methods, from `costs` on, are None by default, which is the default of the method; one that the
-    method does not have is an error.
+    The options of the methods, from `costs` to `k_neighbors`, `dialect` and `calibration` are None by default, which is
+    the default of the method; one that the method does not have is an error.
 
     {parameters}
 
@@ -36,8 +36,6 @@ class BoostingClassifier(BaseBoosting):
     costs: Any = None
     alpha: str | None = None
     costs_on: str | None = None
-    calibration: str | None = None
-    calibration_cv: int | None = None
     sampling_ratio: float | None = None
     n_synthetic: int | None = None
     k_neighbors: int | None = None
@@ -182,8 +180,6 @@ class CGAdaClassifier(BaseBoosting):
     """
 
     costs: Any = "balanced"
-    calibration: str | None = None
-    calibration_cv: int | None = None
 
     _method = "cgada"
 
@@ -208,8 +204,6 @@ class AdaMECClassifier(BaseBoosting):
     """
 
     costs: Any = "balanced"
-    calibration: str | None = None
-    calibration_cv: int | None = None
 
     _method = "adamec"
 

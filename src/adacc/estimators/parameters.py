@@ -20,11 +20,6 @@ OWN = {
     "costs_on": """{"all", "errors"}, default="all"
     Whether every row is multiplied by its cost each round, as printed, or the misclassified ones only, as in the
     original.""",
-    "calibration": """{None, "sigmoid", "isotonic"}, default=None
-    Turn scores into probabilities, by Platt scaling or isotonic regression, and decide by these.""",
-    "calibration_cv": """int or None, default=None
-    Fit the calibration on the training scores (None, as in the paper) or on so many held-out folds, which is what
-    probabilities that mean something need.""",
     "sampling_ratio": """float, default=1.0
     Rows of the rarest class over rows that are drawn of each other class.""",
     "n_synthetic": """int, default=100
@@ -48,6 +43,13 @@ SHARED = {
     the bins come from a draw, by weight and the same for the same rows in the same order. None: always exactly.""",
     "dialect": """{"paper", "authors"}, default="paper"
     The formulas as printed, or as in the code behind the published tables, where these differ.""",
+    "calibration": """{None, "sigmoid", "isotonic"}, default=None
+    Turn scores into probabilities that are frequencies, by Platt scaling or isotonic regression. Decisions stay those
+    of the votes, but for AdaMEC and CGAda, which then decide by the probabilities, and of which CGAda's are frequencies
+    among rows weighted by cost.""",
+    "calibration_cv": """int or None, default=None
+    Fit the calibration on the training scores (None, as in the papers) or on so many held-out folds, which is what
+    probabilities that mean something need: 5 will do.""",
     "pos_label": """label, default=None
     The positive of two classes: None for the rarer one. Only ties depend on it, which go to the other class.""",
     "n_iter_no_change": """int, default=None
@@ -65,6 +67,8 @@ SHARED = {
     Seed of what is random: sampling methods, random weak learners, the held-out rows.""",
 }
 
+OPTIONS_OF_ALL = frozenset({"dialect", "calibration", "calibration_cv"})
+"""Shared parameters that are options of the method: it may have its own default, which None stands for."""
 
 ATTRIBUTES = {
     "classes_": """ndarray of shape (n_classes,)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -57,18 +58,23 @@ class TableReader:
         if has_labels and not sparse.issparse(X):
             return ArrayTable(validate_data(self, X, reset=reset, dtype=object, ensure_all_finite=False))
         takes = get_tags(self).input_tags
+        if isinstance(X, np.ndarray) and X.dtype == object:
+            X = np.where(np.frompyfunc(is_missing, 1, 1)(X).astype(bool), np.nan, X)  # pandas' NA is no number to NumPy
         try:
-            checked = validate_data(
-                self,
-                X,
-                reset=reset,
-                accept_sparse=["csr", "csc"] if takes.sparse else False,
-                dtype="numeric",
-                ensure_all_finite="allow-nan" if takes.allow_nan else True,
-            )
-        except ValueError as error:
-            if "string" not in str(error):
-                raise
+            with np.errstate(invalid="ignore"):  # scikit-learn adds up all cells, and huge ones of both signs to NaN
+                checked = validate_data(
+                    self,
+                    X,
+                    reset=reset,
+                    accept_sparse=["csr", "csc"] if takes.sparse else False,
+                    dtype="numeric",
+                    ensure_all_finite="allow-nan" if takes.allow_nan else True,
+                )
+        except OverflowError:
+            raise ValueError("X holds a whole number that is too large for a float") from None
+        except (TypeError, ValueError) as error:
+            if "could not convert string" not in str(error) and "arrays of bytes/strings" not in str(error):
+                raise type(error)(f"{error}{_first_odd_cell(X)}") from None
             raise ValueError(f"{error} Give strings as columns of a frame: these are used as categories.") from None
         return read(checked)
 
@@ -77,9 +83,9 @@ class TableReader:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         table = self._read(X, reset=reset)
-        labels = _check_labels(y, "y")
+        labels = check_labels(y, "y")
         check_consistent_length(table.native, labels)
-        weight = _check_weight(sample_weight, table.n_rows, "sample_weight")
+        weight = check_weight(sample_weight, table.n_rows, "sample_weight")
         used = np.flatnonzero(weight)
         labels = labels[used]
         classes = np.unique(labels)
@@ -121,9 +127,9 @@ class TableReader:
             table = self._read(X_val, reset=False, has_labels=bool(problem.table.categorical.any()))
         except (TypeError, ValueError) as error:
             raise type(error)(f"X_val: {error}") from None
-        labels = _check_labels(y_val, "y_val")
+        labels = check_labels(y_val, "y_val")
         check_consistent_length(table.native, labels)
-        weight = _check_weight(sample_weight_val, table.n_rows, "sample_weight_val")
+        weight = check_weight(sample_weight_val, table.n_rows, "sample_weight_val")
         unknown = np.setdiff1d(labels, problem.classes)
         if len(unknown):
             raise ValueError(f"y_val has the label {unknown.tolist()[0]!r}, which y does not have")
@@ -131,17 +137,30 @@ class TableReader:
         return problem, Problem(table, codes, weight, problem.classes, problem.tie_class, np.arange(len(codes)))
 
 
-def _check_labels(y: Any, name: str) -> NDArray[Any]:
+def _first_odd_cell(X: Any) -> str:
+    """Where an array of objects holds something else than a number, which NumPy does not say."""
+    if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2:
+        for (row, column), cell in np.ndenumerate(X):
+            if not isinstance(cell, Real):
+                return f" (X holds {cell!r} in row {row}, column {column})"
+    return ""
+
+
+def check_labels(y: Any, name: str) -> NDArray[Any]:
     labels = column_or_1d(y, warn=True)
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name=name)
     if labels.dtype == object and any(map(is_missing, labels)):
         raise ValueError(f"{name} has missing labels")
-    check_classification_targets(labels)
+    try:
+        check_classification_targets(labels)
+    except TypeError:  # they cannot be sorted
+        kinds = ", ".join(sorted({type(label).__name__ for label in labels}))
+        raise TypeError(f"{name} must have labels of one kind, got {kinds}") from None
     return labels
 
 
-def _check_weight(sample_weight: Any, n_rows: int, name: str) -> Array:
+def check_weight(sample_weight: Any, n_rows: int, name: str) -> Array:
     if sample_weight is None:
         return np.ones(n_rows)
     try:

@@ -69,8 +69,8 @@ def _share(part: Array, rest: Array) -> Array:
 
 
 def without_predicting(scoring: Any, problem: Problem, settings: Settings) -> Callable[[Counts], Array] | None:
-    """How to score without predicting; None where it takes predictions, as after a calibration."""
-    if len(problem.classes) > 2 or settings.calibration is not None or not isinstance(scoring, str):
+    """How to score without predicting; None where it takes predictions, as of calibrated probabilities that decide."""
+    if len(problem.classes) > 2 or settings.decides_by_probability or not isinstance(scoring, str):
         return None
     return BY_COUNTS.get(scoring)
 

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
 from adacc.engine.learners import CRITERIA
-from adacc.estimators.parameters import SHARED
+from adacc.estimators.parameters import OPTIONS_OF_ALL, SHARED
 from adacc.rules import Method, Rule
 from adacc.rules.registry import settle
 
@@ -38,12 +38,18 @@ class Settings:
 
     @property
     def calibration(self) -> str | None:
-        return self.options.get("calibration")
+        return self.options["calibration"]
+
+    @property
+    def decides_by_probability(self) -> bool:
+        """Whether it is the calibrated probabilities that decide, not the votes."""
+        return self.calibration is not None and self.method.decides_by_probability
 
 
 def read_settings(params: dict[str, Any]) -> Settings:
     """Check the parameters of an estimator, `method` among them."""
-    given = {name: value for name, value in params.items() if name == "dialect" or name not in {"method", *SHARED}}
+    of_training = {"method", *SHARED} - OPTIONS_OF_ALL
+    given = {name: value for name, value in params.items() if name not in of_training}
     method, rule, options = settle(params["method"], given)
     _check_options(options)
     estimator = params["estimator"]
@@ -89,9 +95,9 @@ def _seed(random_state: Any) -> int:
 
 
 def _check_options(options: dict[str, Any]) -> None:
-    if options.get("calibration") is not None:
+    if options["calibration"] is not None:
         one_of("calibration", options["calibration"], ("sigmoid", "isotonic"))
-    if options.get("calibration_cv") is not None:
+    if options["calibration_cv"] is not None:
         whole("calibration_cv", options["calibration_cv"], least=2)
     if "sampling_ratio" in options:
         number("sampling_ratio", options["sampling_ratio"], least=1e-6, most=1.0)

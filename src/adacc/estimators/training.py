@@ -21,6 +21,7 @@ from adacc.engine.rows import Rows
 from adacc.engine.samplers import Sampler, Smote, UnderSampler
 from adacc.engine.table import Table
 from adacc.engine.threads import Threads
+from adacc.estimators.calibration import Calibrator
 from adacc.estimators.settings import Settings
 from adacc.rules.base import Array
 
@@ -231,8 +232,8 @@ def make_plan(settings: Settings, problem: Problem) -> Plan:
     costs = np.ones(len(problem.classes))
     if rule.uses_costs:
         costs = class_costs(settings.options["costs"], problem.classes, problem.rows.class_weight)
-    # A calibrated method applies its costs to the probabilities, not to the votes.
-    decision = rule.decision(costs if settings.calibration is None else np.ones_like(costs))
+    # A method that decides by probabilities applies its costs to these, not to the votes.
+    decision = rule.decision(np.ones_like(costs) if settings.decides_by_probability else costs)
     return Plan(rule, costs, decision, settings.learning_rate, problem.tie_class)
 
 
@@ -246,6 +247,21 @@ def _sampler(settings: Settings, problem: Problem, learner: Learner, n_before: i
             problem.table, rows, learner.prepare, rounds, settings.seed, options["n_synthetic"], options["k_neighbors"]
         )
     return None
+
+
+def calibrate(settings: Settings, problem: Problem, ensemble: Ensemble, kind: str) -> tuple[Calibrator, Array | None]:
+    """What turns the scores into probabilities, and what these are multiplied by where they decide."""
+    n_folds, n_classes = settings.options["calibration_cv"], len(problem.classes)
+    if n_folds is None:
+        scores = ensemble.scores(problem.table)
+    else:
+        scores = held_out_scores(replace(settings, n_rounds=len(ensemble)), problem, n_folds)
+    if not settings.decides_by_probability:
+        # Frequencies among the rows as they are, whatever weights the method gave them in training.
+        return Calibrator.fit(kind, scores, problem.y, n_classes, problem.weight, rising=True), None
+    plan = make_plan(settings, problem)
+    weight = problem.weight * plan.rule.initial(plan.costs)[problem.y]
+    return Calibrator.fit(kind, scores, problem.y, n_classes, weight), plan.rule.decision(plan.costs)
 
 
 def held_out_scores(settings: Settings, problem: Problem, n_folds: int) -> Array:

@@ -26,20 +26,28 @@ from adacc.rules.rareboost import RareBoost
 
 @dataclass(frozen=True)
 class Method:
-    """A rule and what surrounds it: which rows the learner sees, what is done with the scores."""
+    """A rule and what surrounds it: which rows the learner sees, what is done with the scores.
+
+    Attributes
+    ----------
+    calibration : str or None
+        The default of the option.
+    decides_by_probability : bool
+        Whether a calibrated model decides by its probabilities, as the papers of CGAda and AdaMEC have it. All others
+        decide by their votes, calibrated or not: of a rare class even the surest rows may be less likely than not.
+    """
 
     rule: type[Rule]
     sampler: str | None = None
-    calibrates: bool = False
     calibration: str | None = None
+    decides_by_probability: bool = False
 
     def options(self) -> dict[str, Any]:
         """Names of the options the method takes, each with its default."""
         defaults: dict[str, Any] = {field.name: field.default for field in fields(self.rule)}
         if self.rule.uses_costs:
             defaults["costs"] = "balanced"
-        if self.calibrates:
-            defaults |= {"calibration": self.calibration, "calibration_cv": None}
+        defaults |= {"calibration": self.calibration, "calibration_cv": None}
         return defaults | SAMPLER_OPTIONS.get(self.sampler or "", {})
 
 
@@ -50,8 +58,8 @@ SAMPLER_OPTIONS: dict[str, dict[str, Any]] = {
 
 METHODS: dict[str, Method] = {
     "adaboost": Method(AdaBoost),
-    "cgada": Method(CGAda, calibrates=True),
-    "adamec": Method(AdaMEC, calibrates=True),
+    "cgada": Method(CGAda, decides_by_probability=True),
+    "adamec": Method(AdaMEC, decides_by_probability=True),
     "csb1": Method(CSB1),
     "csb2": Method(CSB2),
     "adacost": Method(AdaCost),
@@ -63,8 +71,8 @@ METHODS: dict[str, Method] = {
     "adacc2": Method(AdaCC2),
     "adan-cc1": Method(AdaNCC1),
     "adan-cc2": Method(AdaNCC2),
-    "adamec-cal": Method(AdaMEC, calibrates=True, calibration="sigmoid"),
-    "cgada-cal": Method(CGAda, calibrates=True, calibration="sigmoid"),
+    "adamec-cal": Method(AdaMEC, calibration="sigmoid", decides_by_probability=True),
+    "cgada-cal": Method(CGAda, calibration="sigmoid", decides_by_probability=True),
     "rusboost": Method(AdaBoost, sampler="under-sample"),
     "smoteboost": Method(AdaBoost, sampler="smote"),
 }
@@ -85,7 +93,8 @@ def methods() -> list[str]:
 def find(method: str | Rule) -> tuple[str, Method]:
     """The method of a name, or one made of a rule object; the error for an unknown name offers the nearest ones."""
     if isinstance(method, Rule):
-        return type(method).__name__, Method(type(method))
+        known = (each for each in METHODS.values() if each.rule is type(method) and each.sampler is None)
+        return type(method).__name__, next(known, Method(type(method)))
     if not isinstance(method, str):
         raise TypeError(f"method must be a name or a Rule, got {type(method).__name__}: {method!r}")
     if method not in METHODS:

@@ -1,0 +1,117 @@
+"""Parameters and labels as JSON and back, so that 1, 1.0, True, "1", NaN and None, and NumPy's own, stay what they are.
+
+What JSON has stands for itself; anything else is an object with one name for its kind, such as ``{"tuple": [1, 2]}``
+or ``{"scalar": 1, "dtype": "<i8"}``.
+"""
+
+from __future__ import annotations
+
+import re
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adacc.archive import ModelFileError
+
+_DTYPE = re.compile(r"\|b1|\|[iu]1|[<>][iuf][248]|[<>]U\d{1,7}|\|O")
+_TYPES = {"b": bool, "i": int, "u": int, "f": float, "U": str}
+
+MOST_CHARACTERS = 2**24
+"""That an array of strings may have room for: a short file can name a dtype of strings of any length."""
+
+
+def encode(value: Any, what: str) -> Any:
+    """A value as JSON; `what` it is, for the error where that is impossible."""
+    kind = type(value)
+    if value is None or kind in (bool, str) or (kind is int and _is_small(value)):
+        return value
+    if kind is float:
+        return value if isfinite(value) else {"float": str(value)}
+    if kind is list:
+        return [encode(item, what) for item in value]
+    if kind is tuple:
+        return {"tuple": [encode(item, what) for item in value]}
+    if kind is dict:
+        return {"dict": [[encode(key, what), encode(item, what)] for key, item in value.items()]}
+    if isinstance(value, np.generic) and _DTYPE.fullmatch(value.dtype.str):
+        return {"scalar": encode(value.item(), what), "dtype": value.dtype.str}
+    if isinstance(value, np.ndarray) and value.ndim == 1 and _DTYPE.fullmatch(value.dtype.str):
+        return {"array": [encode(item, what) for item in value.tolist()], "dtype": value.dtype.str}
+    raise TypeError(
+        f"{what} cannot be kept in a model file: {value!r:.80}, of type {kind.__name__}. It holds None, booleans, "
+        "strings, numbers of up to 64 bits, and lists, tuples, dicts and arrays of these; or use pickle or joblib"
+    )
+
+
+def decode(plain: Any, what: str) -> Any:
+    """The value that was encoded."""
+    match plain:
+        case None | bool() | str():
+            return plain
+        case int() if _is_small(plain):
+            return plain
+        case float() if isfinite(plain):
+            return plain
+        case list():
+            return [decode(item, what) for item in plain]
+        case {"float": "nan" | "inf" | "-inf" as text} if len(plain) == 1:
+            return float(text)
+        case {"tuple": list(items)} if len(plain) == 1:
+            return tuple(decode(item, what) for item in items)
+        case {"dict": list(pairs)} if len(plain) == 1:
+            return dict(_decode_pair(pair, what) for pair in pairs)
+        case {"scalar": value, "dtype": str(dtype)} if len(plain) == 2:
+            return _array([value], dtype, what)[0]
+        case {"array": list(values), "dtype": str(dtype)} if len(plain) == 2:
+            return _array(values, dtype, what)
+    raise ModelFileError(f"{what} has a value that means nothing: {plain!r:.80}")
+
+
+def decode_labels(plain: Any, what: str) -> list[Any]:
+    """Values that are neither containers nor equal to one another."""
+    labels = [decode(value, what) for value in plain] if isinstance(plain, list) else None
+    if labels is None or not all(map(_is_label, labels)):
+        raise ModelFileError(f"{what} must be a list of strings, numbers, booleans or None, got {plain!r:.80}")
+    if len(set(labels)) < len(labels):
+        raise ModelFileError(f"{what} has a label twice: {plain!r:.80}")
+    return labels
+
+
+def _is_label(value: Any) -> bool:
+    return value is None or isinstance(value, bool | int | float | str | np.generic)
+
+
+def _is_small(value: int) -> bool:
+    """Whether a number has at most 64 bits; larger ones could be chosen to have all the same hash."""
+    return -(2**63) <= value < 2**64
+
+
+def _decode_pair(pair: Any, what: str) -> tuple[Any, Any]:
+    if not isinstance(pair, list) or len(pair) != 2:
+        raise ModelFileError(f"{what} has a value that means nothing: {pair!r:.80}")
+    [key] = decode_labels(pair[:1], what)
+    return key, decode(pair[1], what)
+
+
+def _array(values: list[Any], dtype: str, what: str) -> NDArray[Any]:
+    """An array of this dtype that holds these very values, none that they could be converted to."""
+    items = [decode(value, what) for value in values]
+    fault = ModelFileError(f"{what} cannot be of dtype {dtype!r:.80}: {values!r:.80}")
+    if not _DTYPE.fullmatch(dtype):
+        raise fault
+    kind = dtype[1]
+    if not all(_is_label(item) if kind == "O" else type(item) is _TYPES[kind] for item in items):
+        raise fault
+    if kind == "U" and int(dtype[2:]) * len(items) > MOST_CHARACTERS:
+        raise fault
+    array = np.empty(len(items), dtype)
+    try:
+        with np.errstate(over="ignore"):
+            array[:] = items
+    except OverflowError:
+        raise fault from None
+    if array.tolist() != items:
+        raise fault
+    return array
