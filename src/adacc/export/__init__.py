@@ -1,0 +1,11 @@
+"""Fitted models for other programs to run: ONNX."""
+
+try:
+    import onnx  # noqa: F401  (asked for here, so that the advice is given once)
+except ImportError:
+    raise ImportError("adacc.export needs onnx: pip install 'adacc[onnx]'") from None
+
+from adacc.export.models import to_onnx
+from adacc.export.pipelines import register_skl2onnx
+
+__all__ = ["register_skl2onnx", "to_onnx"]

@@ -1,0 +1,98 @@
+"""A fitted model as an ONNX model of its own."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Any
+
+import onnx
+from numpy.typing import NDArray
+from onnx import TensorProto, helper
+
+from adacc.estimators.base import BaseBoosting
+from adacc.estimators.settings import one_of
+from adacc.export.answers import write_model
+from adacc.export.graph import ML, ML_OPSET, ONNX_TYPES, OPSET, OnnxGraph
+from adacc.export.sums import as_sum, class_labels, column_names
+
+IR_VERSION = 7
+"""The version of the file format that came with `OPSET`."""
+
+OUTPUTS = ("label", "probabilities", "scores")
+
+
+def to_onnx(model: BaseBoosting, dtype: str = "float32") -> onnx.ModelProto:
+    """A fitted model as an ONNX model, which other programs can run without Python.
+
+    Parameters
+    ----------
+    model : classifier of adacc
+        Fitted, with native stumps (``estimator=None``).
+    dtype : {"float32", "float64"}, default="float32"
+        Type of the numbers in the inputs and of the probabilities. Data whose values differ by less than a float32 can
+        tell need float64.
+
+    Returns
+    -------
+    onnx.ModelProto
+        Inputs: ``X`` of shape (n_rows, n_features), booleans as 0 and 1, NaN for missing. Where some columns are
+        strings, instead one input of shape (n_rows, 1) for each column, with its name; the empty string is missing.
+        Outputs: ``label`` (int64 or text), ``probabilities`` of shape (n_rows, n_classes), and ``scores``, which is
+        `decision_function` in float64.
+
+    Raises
+    ------
+    ValueError
+        If the weak learners are no native stumps, or ONNX has no type for the labels or for a column's categories.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import onnxruntime
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from adacc import AdaCC1Classifier
+    >>> from adacc.export import to_onnx
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = AdaCC1Classifier(n_estimators=20).fit(X, y)
+    >>> session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString())
+    >>> label, probabilities, scores = session.run(None, {"X": X.astype(np.float32)})
+    >>> bool((label == model.predict(X)).all()), bool(abs(scores - model.decision_function(X)).max() < 1e-12)
+    (True, True)
+    """
+    one_of("dtype", dtype, tuple(ONNX_TYPES))
+    total = as_sum(model, dtype)
+    inputs = _inputs(column_names(model), total.is_text.tolist(), ONNX_TYPES[dtype])
+    graph = OnnxGraph(reserved=(*(each.name for each in inputs), *OUTPUTS))
+    answers = write_model(graph, model, total, [each.name for each in inputs], dtype)
+    for result, name in zip(answers, OUTPUTS, strict=True):
+        graph.give(result, name)
+    outputs = _outputs(class_labels(model), ONNX_TYPES[dtype])
+    return helper.make_model(
+        helper.make_graph(graph.nodes, type(model).__name__, inputs, outputs, graph.constants),
+        opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid(ML, ML_OPSET)],
+        ir_version=IR_VERSION,
+        producer_name="adacc",
+        producer_version=version("adacc"),
+    )
+
+
+def _inputs(names: list[str], is_text: list[bool], of_numbers: int) -> list[onnx.ValueInfoProto]:
+    if not any(is_text):
+        return [helper.make_tensor_value_info("X", of_numbers, ["rows", len(names)])]
+    for name in names:
+        if name in ("", *OUTPUTS):
+            why = "which is the name of an output" if name else "which is no name in ONNX"
+            raise ValueError(f"a column is named {name!r}, {why}: rename it before training")
+    types = [TensorProto.STRING if text else of_numbers for text in is_text]
+    return [helper.make_tensor_value_info(name, each, ["rows", 1]) for name, each in zip(names, types, strict=True)]
+
+
+def _outputs(labels: NDArray[Any], of_numbers: int) -> list[onnx.ValueInfoProto]:
+    of_labels = TensorProto.STRING if labels.dtype == object else TensorProto.INT64
+    row: list[str | int] = ["rows"]
+    matrix = [*row, len(labels)]
+    return [
+        helper.make_tensor_value_info("label", of_labels, row),
+        helper.make_tensor_value_info("probabilities", of_numbers, matrix),
+        helper.make_tensor_value_info("scores", TensorProto.DOUBLE, row if len(labels) == 2 else matrix),
+    ]

@@ -1,0 +1,131 @@
+"""Our classifiers in scikit-learn pipelines that skl2onnx converts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from onnx import TensorProto, numpy_helper
+
+from adacc.estimators.revival import CLASSES
+from adacc.export.answers import write_model
+from adacc.export.graph import ML_OPSET, ONNX_TYPES, OPSET, Graph
+from adacc.export.sums import as_sum, checked, class_labels
+
+ALIAS = "AdaccBoosting"
+
+
+def register_skl2onnx() -> None:
+    """Teach skl2onnx our classifiers, so that it converts pipelines that end in one.
+
+    The outputs are those of any classifier: the label, and the probabilities as dictionaries or, with the option
+    ``zipmap=False``, as a matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import skl2onnx
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from adacc import AdaCC1Classifier
+    >>> from adacc.export import register_skl2onnx
+    >>> register_skl2onnx()
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> pipeline = make_pipeline(StandardScaler(), AdaCC1Classifier(n_estimators=20)).fit(X, y)
+    >>> onnx_model = skl2onnx.to_onnx(pipeline, X[:1].astype(np.float32), options={"zipmap": False})
+    >>> [output.name for output in onnx_model.graph.output]
+    ['label', 'probabilities']
+    """
+    try:
+        from skl2onnx import update_registered_converter
+    except ImportError:
+        raise ImportError("register_skl2onnx needs skl2onnx: pip install 'adacc[onnx]'") from None
+    # skl2onnx looks for all three; of "nocl", classes by number instead of label, there is only the one kind.
+    options = {"zipmap": [True, False, "columns"], "output_class_labels": [False, True], "nocl": [False]}
+    for cls in CLASSES.values():
+        update_registered_converter(cls, ALIAS, _set_types, _convert, options=options)
+
+
+class SklearnGraph(Graph):
+    """The conversion that skl2onnx is at."""
+
+    def __init__(self, scope: Any, container: Any) -> None:
+        self.scope, self.container = scope, container
+
+    def node(self, operator: str, *inputs: str | NDArray[Any], domain: str = "", **attributes: Any) -> str:
+        names = [each if isinstance(each, str) else self._constant(each) for each in inputs]
+        result = self.scope.get_unique_variable_name(operator.lower())
+        self._add(operator, names, result, domain, **attributes)
+        return result
+
+    def give(self, result: str, name: str) -> None:
+        self._add("Identity", [result], name, "")
+
+    def _add(self, operator: str, inputs: list[str], result: str, domain: str, **attributes: Any) -> None:
+        name = self.scope.get_unique_operator_name(operator)
+        version = ML_OPSET if domain else None  # left to itself, skl2onnx takes a later one than it can write
+        self.container.add_node(
+            operator, inputs, [result], op_domain=domain, op_version=version, name=name, **attributes
+        )
+
+    def _constant(self, values: NDArray[Any]) -> str:
+        name = self.scope.get_unique_variable_name("constant")
+        if values.dtype == object:
+            content = [text.encode() for text in values]
+            self.container.add_initializer(name, TensorProto.STRING, values.shape, content)
+        else:
+            self.container.add_initializer(name, None, None, numpy_helper.from_array(np.asarray(values, order="C")))
+        return name
+
+
+def _set_types(operator: Any) -> None:
+    """Say what the outputs are, as skl2onnx asks before it converts."""
+    from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, Int64TensorType, StringTensorType
+
+    model = checked(operator.raw_operator)
+    n_rows = operator.inputs[0].get_first_dimension()
+    of_labels = StringTensorType if class_labels(model).dtype == object else Int64TensorType
+    of_probabilities = DoubleTensorType if _has(operator, DoubleTensorType) else FloatTensorType
+    operator.outputs[0].set_type(of_labels([n_rows]))
+    operator.outputs[1].set_type(of_probabilities([n_rows, len(model.classes_)]))
+
+
+def _convert(scope: Any, operator: Any, container: Any) -> None:
+    """Write the model into a conversion."""
+    from skl2onnx.common.data_types import DoubleTensorType, Int64TensorType
+
+    if container.target_opset < OPSET:
+        raise ValueError(f"adacc needs a target_opset of {OPSET} or more, got {container.target_opset}")
+    model, graph = operator.raw_operator, SklearnGraph(scope, container)
+    # Whole numbers may have more digits than a float32.
+    dtype = "float64" if _has(operator, DoubleTensorType) or _has(operator, Int64TensorType) else "float32"
+    total = as_sum(model, dtype)
+    inputs = _columns(graph, operator, total.is_text.tolist(), dtype)
+    answers = write_model(graph, model, total, inputs, "float64" if _has(operator, DoubleTensorType) else "float32")
+    graph.give(answers.label, operator.outputs[0].full_name)
+    graph.give(answers.probabilities, operator.outputs[1].full_name)
+
+
+def _has(operator: Any, kind: type) -> bool:
+    return any(isinstance(variable.type, kind) for variable in operator.inputs)
+
+
+def _columns(graph: Graph, operator: Any, is_text: list[bool], dtype: str) -> list[str]:
+    """The inputs as one matrix of numbers, or as single columns where some are strings."""
+    from skl2onnx.common.data_types import StringTensorType
+
+    given = [isinstance(variable.type, StringTensorType) for variable in operator.inputs]
+    if any(is_text + given) and given != is_text:
+        names = ", ".join(f"{variable.raw_name} ({type(variable.type).__name__})" for variable in operator.inputs)
+        text = [j for j, each in enumerate(is_text) if each]
+        raise ValueError(
+            f"the model must be given {len(is_text)} inputs of one column each, with strings in the columns {text} and "
+            f"numbers in the others, as in training, or one matrix if all are numbers; got {names}"
+        )
+    columns = [
+        variable.full_name if text else graph.node("Cast", variable.full_name, to=ONNX_TYPES[dtype])
+        for variable, text in zip(operator.inputs, given, strict=True)
+    ]
+    return columns if any(is_text) or len(columns) == 1 else [graph.node("Concat", *columns, axis=1)]
