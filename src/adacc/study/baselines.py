@@ -53,12 +53,13 @@ class Fold:
 
 @dataclass(frozen=True)
 class Baseline:
-    """A method: its label in tables, the distribution it comes from, its scores on a fold, whether it has rounds.
+    """A method: its label in tables, what it is, the distribution it comes from, its scores, whether it has rounds.
 
     `probability` turns the scores into the library's own probabilities: most are log-odds.
     """
 
     name: str
+    about: str
     library: str
     scores: Callable[[Fold], Scores]
     boosts: bool = True
@@ -264,30 +265,67 @@ def _library(module: str) -> Any:
         raise ImportError(f"this baseline needs {module.split('.')[0]}: pip install 'adacc[study]'") from error
 
 
-def _with_imblearn(name: str, scores: Callable[[Fold], Scores]) -> Baseline:
+def _of_imblearn(name: str, about: str, scores: Callable[[Fold], Scores]) -> Baseline:
     """One without rounds."""
-    return Baseline(name, "imbalanced-learn", scores, boosts=False, probability=_from_probability)
+    return Baseline(name, about, "imbalanced-learn", scores, boosts=False, probability=_from_probability)
 
 
 BASELINES = {
-    "smote-tree": _with_imblearn("SMOTE + D.T.", partial(_resampled_tree, "SMOTE")),
-    "ros-tree": _with_imblearn("ROS + D.T.", partial(_resampled_tree, "RandomOverSampler")),
-    "rus-tree": _with_imblearn("RUS + D.T.", partial(_resampled_tree, "RandomUnderSampler")),
-    "imblearn-rusboost": Baseline("RUSBoost (imblearn)", "imbalanced-learn", _rusboost),
-    "lightgbm": Baseline("LightGBM", "lightgbm", _lightgbm),
-    "xgboost": Baseline("XGBoost", "xgboost", _xgboost),
-    "hist-gradient-boosting": Baseline("HistGradientBoosting", "scikit-learn", _hist_gradient_boosting),
-    "balanced-random-forest": _with_imblearn(
-        "Balanced R.F.", partial(_resampling_ensemble, "BalancedRandomForestClassifier")
+    "smote-tree": _of_imblearn(
+        "SMOTE + D.T.", "A decision tree; synthetic rows fill up the rare class.", partial(_resampled_tree, "SMOTE")
     ),
-    "easy-ensemble": _with_imblearn("EasyEnsemble", partial(_resampling_ensemble, "EasyEnsembleClassifier")),
+    "ros-tree": _of_imblearn(
+        "ROS + D.T.",
+        "A decision tree; rare rows are repeated at random.",
+        partial(_resampled_tree, "RandomOverSampler"),
+    ),
+    "rus-tree": _of_imblearn(
+        "RUS + D.T.",
+        "A decision tree; common rows are left out at random.",
+        partial(_resampled_tree, "RandomUnderSampler"),
+    ),
+    "imblearn-rusboost": Baseline(
+        "RUSBoost (imblearn)",
+        "AdaBoost; each round leaves out common rows at random.",
+        "imbalanced-learn",
+        _rusboost,
+    ),
+    "lightgbm": Baseline("LightGBM", "Gradient boosted trees, the classes weighted.", "lightgbm", _lightgbm),
+    "xgboost": Baseline("XGBoost", "Gradient boosted trees, the classes weighted.", "xgboost", _xgboost),
+    "hist-gradient-boosting": Baseline(
+        "HistGradientBoosting",
+        "Gradient boosted trees, the classes weighted.",
+        "scikit-learn",
+        _hist_gradient_boosting,
+    ),
+    "balanced-random-forest": _of_imblearn(
+        "Balanced R.F.",
+        "A random forest, each tree on as many common rows as rare ones.",
+        partial(_resampling_ensemble, "BalancedRandomForestClassifier"),
+    ),
+    "easy-ensemble": _of_imblearn(
+        "EasyEnsemble",
+        "AdaBoosts, each on as many common rows as rare ones.",
+        partial(_resampling_ensemble, "EasyEnsembleClassifier"),
+    ),
     "adaboost-threshold": Baseline(
-        "AdaBoost + threshold", "adacc", partial(_threshold_tuned, _adaboost), probability=_from_half_log_odds
+        "AdaBoost + threshold",
+        "AdaBoost with the threshold of best balanced accuracy on held-out rows.",
+        "adacc",
+        partial(_threshold_tuned, _adaboost),
+        probability=_from_half_log_odds,
     ),
     "hist-gradient-boosting-threshold": Baseline(
-        "HistGradientB. + threshold",
+        "HistGB + threshold",
+        "Gradient boosted trees with the threshold of best balanced accuracy on held-out rows.",
         "scikit-learn",
         partial(_threshold_tuned, partial(_hist_gradient_boosting, class_weight=None)),
     ),
-    "logistic-regression": Baseline("Logistic regression", "scikit-learn", _logistic_regression, boosts=False),
+    "logistic-regression": Baseline(
+        "Logistic regression",
+        "A line through all features, the classes weighted.",
+        "scikit-learn",
+        _logistic_regression,
+        boosts=False,
+    ),
 }

@@ -54,6 +54,10 @@ class Family:
         self._trained: dict[Any, Trained] = {}
         self._calibrators: dict[Any, Calibrator] = {}
 
+    def code(self) -> None:
+        """Code the rows, which all methods share; otherwise the first of them does."""
+        _ = self._bench
+
     def scores(self, variant: Variant) -> dict[int, Found]:
         """Scores of the test rows for every number of rounds, positive where the positive class is predicted."""
         settings = self._settings(variant)

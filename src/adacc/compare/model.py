@@ -1,0 +1,165 @@
+"""One model: trained as it took part, and what it has learnt, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from adacc.estimators.base import BaseBoosting
+from adacc.estimators.classifiers import BoostingClassifier
+from adacc.estimators.explanations import ShapeFunction
+from adacc.estimators.search import CostSearchCV
+from adacc.rules import METHODS
+
+MOST_SHAPES = 9
+CALIBRATION_FOLDS = 5
+
+
+def fit(
+    method: str,
+    X: Any,
+    y: NDArray[Any],
+    pos_label: Any = None,
+    rounds: int = 100,
+    seed: int = 0,
+    costs: Any = None,
+    calibration: str | None = None,
+) -> BaseBoosting:
+    """A model of a method; costs, where it takes any, are those of best F1 on the training rows, as in the paper.
+
+    Parameters
+    ----------
+    method : str
+        Its name.
+    X, y : frame, array of labels
+        Rows to train on.
+    pos_label : label, default=None
+        The class to be found, of two; None is the rarer.
+    rounds : int, default=100
+        How many at most.
+    seed : int, default=0
+        Of what is drawn at random.
+    costs : "balanced" or mapping of label to cost, default=None
+        Costs to use instead of a search.
+    calibration : {"sigmoid", "isotonic"}, default=None
+        Fitted to scores of rows held out in five folds, since a model is too sure of those it was trained on; None is
+        as the method has it.
+    """
+    model = BoostingClassifier(
+        method,
+        n_estimators=rounds,
+        pos_label=pos_label,
+        random_state=seed,
+        costs=costs,
+        calibration=calibration,
+        calibration_cv=None if calibration is None else CALIBRATION_FOLDS,
+    )
+    if METHODS[method].rule.uses_costs and costs is None:
+        return CostSearchCV(model).fit(X, y).best_estimator_
+    return model.fit(X, y)
+
+
+def cost_of_others(model: BaseBoosting, positive: Any) -> float | None:
+    """What a row of the other of two classes costs, where one of the positive class costs 1."""
+    costs = model.get_params(deep=False).get("costs")
+    if not isinstance(costs, dict) or not costs[positive]:
+        return None
+    (other,) = (cost for label, cost in costs.items() if label != positive)
+    return float(other / costs[positive])
+
+
+def describe(model: BaseBoosting, positive: Any, gaps: Collection[str] | None = None) -> dict[str, Any]:
+    """What a model of two classes uses, what each feature says, how it came about: ``"model"`` of a report.
+
+    Shapes are above 0 where they speak for the positive class; only the most important features have one. What a
+    missing value says is left out of features that have no `gaps`; None is not to know which have.
+    """
+    at = model.classes_.tolist().index(positive)
+    sign = 1.0 if at == 1 else -1.0
+    curves = model.shape_functions()
+    shares = model.feature_importances_
+    order = [j for j in np.argsort(-shares, kind="stable").tolist() if shares[j] > 0.0]
+    return {
+        "rounds": int(model.n_iter_),
+        "cost": cost_of_others(model, positive),
+        "importances": [{"feature": curves[j].name, "share": float(shares[j])} for j in order],
+        "shapes": [_shape(curves[j], sign, gaps is None or curves[j].name in gaps) for j in order[:MOST_SHAPES]],
+        "rounds_history": _history(model, at),
+    }
+
+
+def describe_row(model: BaseBoosting, X: Any, number: int, label: Any) -> dict[str, Any]:
+    """The score of one of several rows in parts, exactly: ``"row"`` of a report's model.
+
+    Parameters
+    ----------
+    model : classifier
+        A fitted one.
+    X : DataFrame of shape (n_rows, n_features)
+        The row and those to compare it with: it begins from their mean score.
+    number : int
+        Of the row, from 1.
+    label : label
+        The class that the score is for; of two, what speaks for the other is below 0.
+    """
+    row = X.iloc[[number - 1]]
+    at, found = model.classes_.tolist().index(label), model.explain(row, background=X)
+    added = _towards(found.contributions[0], at)
+    order = [j for j in np.argsort(-np.abs(added), kind="stable").tolist() if added[j] != 0.0]
+    return {
+        "number": number,
+        "prediction": model.predict(row).tolist()[0],
+        "score": float(_towards(found.scores, at)[0]),
+        "probability": float(model.predict_proba(row)[0, at]),
+        "intercept": float(_towards(np.asarray([found.intercept]), at)[0]),
+        "contributions": [
+            {"feature": found.feature_names[j], "value": _value(row.iloc[0, j]), "contribution": float(added[j])}
+            for j in order
+        ],
+    }
+
+
+def _shape(curve: ShapeFunction, sign: float, has_gaps: bool) -> dict[str, Any]:
+    y = (sign * curve.values).tolist()
+    missing = float(sign * curve.missing) if has_gaps else None
+    found: dict[str, Any] = {"feature": curve.name, "y": y, "missing": missing}
+    if curve.thresholds is None:
+        return {**found, "kind": "category", "labels": [str(label) for label in curve.categories or ()]}
+    return {**found, "kind": "number", **_steps(curve.thresholds, y)}
+
+
+def _steps(thresholds: NDArray[np.float64], y: list[float]) -> dict[str, list[float]]:
+    """Where each value begins; the first a little before the first threshold, and the last ends as much after it."""
+    if len(thresholds) == 0:
+        return {"x": [0.0, 1.0], "y": [y[0], y[0]]}
+    margin = 0.05 * float(thresholds[-1] - thresholds[0]) or abs(float(thresholds[0])) * 0.05 or 1.0
+    x = [float(thresholds[0]) - margin, *thresholds.tolist(), float(thresholds[-1]) + margin]
+    return {"x": x, "y": [*y, y[-1]]}
+
+
+def _history(model: BaseBoosting, positive: int) -> dict[str, list[Any]]:
+    """Errors of the ensemble by class, and the weight of the rare class, after each round, on the training rows."""
+    missed = 1.0 - model.history_["class_recall"]
+    return {
+        "round": list(range(1, len(missed) + 1)),
+        "rare_error": missed[:, positive].tolist(),
+        "common_error": missed[:, 1 - positive].tolist(),
+        "balanced_error": missed.mean(axis=1).tolist(),
+        "rare_weight": model.history_["class_weight"][:, positive].tolist(),
+    }
+
+
+def _towards(values: NDArray[Any], at: int) -> NDArray[Any]:
+    """What speaks for a class: of two there is one number, for the second."""
+    if values.ndim == 1:
+        return values if at == 1 else -values
+    return values[..., at]
+
+
+def _value(cell: Any) -> Any:
+    """A cell of a frame as plain data, None for missing."""
+    return None if pd.isna(cell) else cell.item() if isinstance(cell, np.generic) else cell

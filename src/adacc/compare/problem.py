@@ -1,0 +1,140 @@
+"""What is compared on: the user's table as two classes, or the built-in digits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from adacc.tables import TableError, check_features, read_frame, read_target
+from adacc.tables.errors import called
+
+DIGITS = "digits"
+"""What the built-in set is called where a file would be named."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A table and its rare class.
+
+    Attributes
+    ----------
+    source : str
+        Where the table is from.
+    target : str
+        The column to predict.
+    positive, negative : object
+        Labels of the class to be found and of the other; ``"other"`` where that is several.
+    X : DataFrame of shape (n_rows, n_features)
+        The features.
+    y : ndarray of shape (n_rows,)
+        1 for the positive class.
+    n_rows_of_source : int
+        Rows before a sample was drawn.
+    dropped : tuple of str
+        Columns that are no features.
+    group, time : Series of shape (n_rows,) or None
+        What must not be torn apart by a split; what splits must follow.
+    """
+
+    source: str
+    target: str
+    positive: Any
+    negative: Any
+    X: pd.DataFrame
+    y: NDArray[np.int8]
+    n_rows_of_source: int
+    dropped: tuple[str, ...] = ()
+    group: pd.Series | None = None
+    time: pd.Series | None = None
+
+    def sample(self, n_rows: int, seed: int) -> Problem:
+        """At most so many rows, drawn without regard to anything but the class, whose shares stay."""
+        if n_rows >= len(self.y):
+            return self
+        rng = np.random.default_rng(seed)
+        rare, others = np.flatnonzero(self.y == 1), np.flatnonzero(self.y == 0)
+        n_rare = min(max(round(n_rows * len(rare) / len(self.y)), 1), n_rows - 1)
+        kept = [rng.choice(rare, n_rare, replace=False), rng.choice(others, n_rows - n_rare, replace=False)]
+        rows = np.sort(np.concatenate(kept))
+        return replace(
+            self,
+            X=self.X.iloc[rows].reset_index(drop=True),
+            y=self.y[rows],
+            group=None if self.group is None else self.group.iloc[rows],
+            time=None if self.time is None else self.time.iloc[rows],
+        )
+
+
+def read_problem(
+    source: str,
+    target: str,
+    positive: str | None = None,
+    drop: Iterable[str] = (),
+    ids: str | None = None,
+    group: str | None = None,
+    time: str | None = None,
+) -> Problem:
+    """The user's table.
+
+    Parameters
+    ----------
+    source : str
+        As `adacc.tables.read_frame` takes it.
+    target : str
+        The column to predict.
+    positive : str, default=None
+        The label to be found; None is the rarest.
+    drop : iterable of str, default=()
+        Columns to leave out.
+    ids, group, time : str, default=None
+        Columns that name rows, what must not be torn apart by a split, and what splits must follow. None of them is
+        a feature.
+
+    Raises
+    ------
+    adacc.tables.TableError
+        The table cannot be used as it is.
+    """
+    beside = list(dict.fromkeys(name for name in (group, time) if name is not None))
+    if target in beside:
+        raise TableError(f"{called(source)}: column {target!r} is what is predicted, and cannot decide the splits too")
+    dropped = list(dict.fromkeys([*drop, *([] if ids is None else [ids])]))
+    frame = read_frame(source, dropped, beside, target)
+    labels = read_target(frame, target, positive, source)
+    X = frame.drop(columns=[target, *beside])
+    check_features(X, source)
+    return Problem(
+        source=called(source),
+        target=target,
+        positive=labels.positive,
+        negative=labels.other,
+        X=X,
+        y=labels.y,
+        n_rows_of_source=len(frame),
+        dropped=(*dropped, *beside),
+        group=None if group is None else frame[group],
+        time=None if time is None else frame[time],
+    )
+
+
+def digits(positive: str | None = None) -> Problem:
+    """Handwritten digits, the 8 (or another) against the rest; the set comes with scikit-learn.
+
+    Examples
+    --------
+    >>> problem = digits()
+    >>> problem.X.shape, int(problem.y.sum()), problem.positive, problem.negative
+    ((1797, 64), 174, 8, 'other')
+    """
+    from sklearn.datasets import load_digits
+
+    frame = load_digits(as_frame=True).frame.rename(columns={"target": "digit"})
+    labels = read_target(frame, "digit", "8" if positive is None else positive, DIGITS)
+    # The corners are blank in every picture; a user's table would be refused for less, so they go without a word.
+    X = frame.drop(columns="digit")
+    return Problem(DIGITS, "digit", labels.positive, labels.other, X, labels.y, len(X))

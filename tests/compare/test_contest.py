@@ -1,0 +1,328 @@
+"""Every method on every split, and what is made of it."""
+
+import json
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn import metrics as sk
+
+import adacc
+from adacc.compare import Plan, Problem, audit, contest, contestants, curves, make_splits, model, verdict
+from adacc.compare.contest import find_method
+from adacc.compare.verdict import Standing, report
+from adacc.study.baselines import BASELINES
+
+FEW = ("adacc1", "cgada", "adamec-cal", "adaboost", "logistic-regression", "adaboost-threshold")
+
+
+def make_problem(n=240):
+    """Overlapping clouds, one row in eight positive, with a category, a boolean and gaps."""
+    rng = np.random.default_rng(2)
+    y = (np.arange(n) % 8 == 0).astype(np.int8)
+    X = pd.DataFrame(rng.normal(size=(n, 3)) + y[:, None] * [1.5, 1.0, 0.0], columns=["a", "b", "c"])
+    X["town"] = pd.Categorical(np.where(rng.random(n) < 0.2 + 0.5 * y, "Kiel", "Bonn"))
+    X["old"] = rng.random(n) < 0.3
+    X.loc[rng.random(n) < 0.1, "a"] = np.nan
+    return Problem("people.csv", "ill", "yes", "no", X, y, n)
+
+
+@pytest.fixture(scope="module")
+def held():
+    """A contest: problem, splits, plan, outcomes."""
+    problem = make_problem()
+    splits = make_splits(problem, folds=3, repeats=2, seed=5)
+    plan = Plan(FEW, rounds=12, seed=5)
+    return problem, splits, plan, list(contest(problem, splits, plan))
+
+
+@pytest.fixture
+def standing(held):
+    problem, splits, plan, outcomes = held
+    standing = Standing(problem, splits, plan, "balanced_accuracy", contestants())
+    for outcome in outcomes:
+        standing.tell(outcome)
+    return standing
+
+
+def of(outcomes, method):
+    return sorted((each for each in outcomes if each.method == method), key=lambda each: each.split)
+
+
+class TestContest:
+    def test_everyone_on_every_split(self, held):
+        _, splits, plan, outcomes = held
+        assert {(each.method, each.split) for each in outcomes} == set(product(plan.methods, range(len(splits))))
+        assert not any(each.error for each in outcomes)
+        assert all(each.seconds > 0 for each in outcomes)
+
+    def test_scores_are_those_of_the_classifier_on_the_training_rows(self, held):
+        problem, splits, _, outcomes = held
+        for outcome, split in zip(of(outcomes, "adacc1"), splits, strict=True):
+            X, y = problem.X.iloc[split.train], problem.y[split.train]
+            fitted = adacc.AdaCC1Classifier(n_estimators=12, pos_label=1).fit(X, y)
+            X_test = problem.X.iloc[split.test]
+            np.testing.assert_allclose(outcome.found.scores, fitted.decision_function(X_test), atol=1e-12)
+            np.testing.assert_allclose(outcome.found.probabilities, fitted.predict_proba(X_test)[:, 1], atol=1e-12)
+            assert outcome.found.cost is None
+
+    def test_costs_are_tuned_on_the_training_rows_alone(self, held):
+        problem, splits, _, outcomes = held
+        for outcome, split in zip(of(outcomes, "cgada"), splits, strict=True):
+            X, y = problem.X.iloc[split.train], problem.y[split.train]
+            search = adacc.CostSearchCV(adacc.CGAdaClassifier(n_estimators=12, pos_label=1)).fit(X, y)
+            assert outcome.found.cost == pytest.approx(search.best_costs_[0] / search.best_costs_[1])
+            np.testing.assert_allclose(
+                outcome.found.scores, search.decision_function(problem.X.iloc[split.test]), atol=1e-12
+            )
+
+    @pytest.mark.compiled
+    def test_worker_processes_say_the_same(self, held):
+        problem, splits, plan, outcomes = held
+        for method in FEW:
+            for one, other in zip(
+                of(outcomes, method), of(contest(problem, splits, plan, n_jobs=2), method), strict=True
+            ):
+                np.testing.assert_array_equal(one.found.scores, other.found.scores)
+
+    def test_who_fails_is_a_line_of_the_result(self, held, monkeypatch):
+        problem, splits, _, _ = held
+
+        def failing(fold):
+            raise RuntimeError("no luck\ntoday")
+
+        monkeypatch.setitem(BASELINES, "logistic-regression", replace(BASELINES["logistic-regression"], scores=failing))
+        plan = Plan(("logistic-regression", "adacc1"), rounds=3, seed=0)
+        standing = Standing(problem, splits, plan, "auc", contestants())
+        for outcome in contest(problem, splits, plan):
+            standing.tell(outcome)
+        ours, theirs = standing.table()
+        assert (ours["name"], ours["failed"]) == ("adacc1", None)
+        assert theirs["failed"] == {"parts": 6, "reason": "RuntimeError: no luck today"}
+        assert theirs["metrics"] == {}
+        assert report(standing, "adacc compare", 3, 2)["methods"][1]["name"] == "logistic-regression"
+
+    def test_unknown_methods_have_neighbours(self):
+        with pytest.raises(ValueError, match="did you mean 'adacc2'"):
+            find_method("addacc2", {"adacc2": None})
+        with pytest.raises(ValueError, match="needs lightgbm, which is not installed: pip install lightgbm"):
+            find_method("lightgbm", {"adacc2": None})
+
+
+class TestVerdict:
+    def test_measures_are_scikit_learns(self, held, standing):
+        problem, splits, _, outcomes = held
+        for outcome in outcomes:
+            y, found = problem.y[splits[outcome.split].test], outcome.found
+            predicted = found.scores > 0
+            due = {
+                "balanced_accuracy": sk.balanced_accuracy_score(y, predicted),
+                "tpr": sk.recall_score(y, predicted),
+                "tnr": sk.recall_score(y, predicted, pos_label=0),
+                "precision": sk.precision_score(y, predicted, zero_division=0.0),
+                "f1": sk.f1_score(y, predicted),
+                "auc": sk.roc_auc_score(y, found.scores),
+                "average_precision": sk.average_precision_score(y, found.scores),
+                "brier": sk.brier_score_loss(y, found.probabilities),
+            }
+            measures = standing.measures[outcome.method][outcome.split]
+            assert {name: measures[name] for name in due} == pytest.approx(due, abs=1e-12)
+            assert measures["gmean"] == pytest.approx(np.sqrt(due["tpr"] * due["tnr"]))
+            parts = (due[name] for name in ("auc", "balanced_accuracy", "f1", "tpr", "tnr"))
+            assert measures["opm"] == pytest.approx((sum(parts) + measures["gmean"]) / 6)
+
+    @pytest.mark.parametrize(("metric", "sign"), [("balanced_accuracy", -1), ("auc", -1), ("brier", 1)])
+    def test_ranks_and_what_is_real(self, standing, metric, sign):
+        standing.metric = metric
+        table = standing.table()
+        means = [line["metrics"][metric]["mean"] for line in table]
+        assert means == sorted(means, key=lambda mean: sign * mean)
+        best = np.array(table[0]["metrics"][metric]["parts"])
+        assert table[0]["versus_best"] is None
+        raw = []
+        for line in table[1:]:
+            differences = np.array(line["metrics"][metric]["parts"]) - best
+            assert line["versus_best"]["difference"] == pytest.approx(differences.mean())
+            # Nadeau and Bengio, written out; 80 rows are scored for 160 trained on.
+            t = differences.mean() / np.sqrt((1 / 6 + 80 / 160) * differences.var(ddof=1))
+            raw.append(2 * stats.t.sf(abs(t), 5))
+        order = np.argsort(raw)
+        holm = np.empty(len(raw))
+        holm[order] = np.minimum(1, np.maximum.accumulate(np.array(raw)[order] * np.arange(len(raw), 0, -1)))
+        assert [line["versus_best"]["p"] for line in table[1:]] == pytest.approx(holm.tolist())
+        for line in table[1:]:
+            assert line["versus_best"]["significant"] == (line["versus_best"]["p"] < 0.05)
+
+    def test_a_method_twice_cannot_be_told_from_itself(self, held):
+        problem, splits, plan, outcomes = held
+        twins = Standing(problem, splits, replace(plan, methods=("adacc1", "adacc2")), "f1", contestants())
+        for outcome in of(outcomes, "adacc1"):
+            twins.tell(outcome)
+            twins.tell(outcome._replace(method="adacc2"))
+        first, second = twins.table()
+        assert (first["name"], second["name"]) == ("adacc1", "adacc2")  # the order of the plan
+        assert second["versus_best"] == {"difference": 0.0, "p": 1.0, "significant": False}
+
+    def test_what_was_done_before_a_stop_counts(self, held):
+        problem, splits, plan, outcomes = held
+        early = Standing(problem, splits, plan, "balanced_accuracy", contestants())
+        for outcome in outcomes[:5]:  # four methods of adacc on the first split, a baseline
+            early.tell(outcome)
+        result = report(early, "adacc compare", 3, 2, stopped=True)
+        assert (result["stopped"], result["protocol"]["parts_done"], result["protocol"]["parts"]) == (True, 0, 6)
+        assert [line["metrics"]["auc"]["std"] for line in result["methods"]] == [None] * 5
+        assert {line["versus_best"]["p"] for line in result["methods"][1:]} == {None}
+        assert result["methods"][0]["pooled"]["positives"] == 10  # of the rows scored so far
+
+    def test_it_is_json(self, standing):
+        result = report(standing, "adacc compare", 3, 2)
+        assert json.loads(json.dumps(result, allow_nan=False)) == result
+        assert (result["data"]["rows"], result["data"]["positives"]) == (240, 30)
+        assert result["versions"]["numpy"] == np.__version__
+        best = next(line for line in result["methods"] if line["own"])
+        assert result["model"]["method"] == best["name"]
+        assert sum(each["share"] for each in result["model"]["importances"]) == pytest.approx(1)
+
+    def test_all_rows_of_the_first_repeat_are_pooled(self, held, standing):
+        problem, splits, _, outcomes = held
+        pooled = standing.pooled("adaboost")
+        assert (pooled["positives"], pooled["negatives"]) == (30, 210)
+        first = of(outcomes, "adaboost")[:3]
+        caught = sum((each.found.scores > 0)[problem.y[splits[each.split].test] == 1].sum() for each in first)
+        assert pooled["default"]["caught"] == caught == 30 - pooled["default"]["missed"]
+
+
+class TestCurves:
+    @pytest.mark.parametrize("n", [40, 3000])
+    def test_counts_are_those_of_the_predictions_at_every_threshold(self, n):
+        rng = np.random.default_rng(n)
+        y = (rng.random(n) < 0.2).astype(np.int8)
+        probability = np.clip(np.round(rng.normal(0.3 + 0.3 * y, 0.2), 3 if n > 100 else 1), 0, 1)
+        found = curves.pooled(y, probability, probability > 0.5)
+        thresholds = found["thresholds"]
+        assert 2 < len(thresholds["at"]) <= curves.MOST_POINTS
+        assert thresholds["at"] == sorted(thresholds["at"])
+        for at, caught, alarms in zip(*(thresholds[name] for name in ("at", "caught", "alarms")), strict=True):
+            assert caught == (probability[y == 1] >= at).sum()
+            assert alarms == (probability[y == 0] >= at).sum()
+        assert (thresholds["caught"][0], thresholds["alarms"][0]) == (y.sum(), n - y.sum())  # everything is called
+        assert (thresholds["caught"][-1], thresholds["alarms"][-1]) == (0, 0)  # nothing is
+        own = thresholds["default"]
+        assert thresholds["caught"][own] == found["default"]["caught"] == (probability[y == 1] > 0.5).sum()
+        assert thresholds["alarms"][own] == found["default"]["alarms"] == (probability[y == 0] > 0.5).sum()
+
+    def test_curves_run_through_scikit_learns(self):
+        rng = np.random.default_rng(1)
+        y = (rng.random(80) < 0.3).astype(np.int8)
+        probability = np.round(rng.random(80), 2)
+        found = curves.pooled(y, probability, probability > 0.5)
+        fpr, tpr, _ = sk.roc_curve(y, probability, drop_intermediate=False)
+        np.testing.assert_allclose(found["roc"]["fpr"][::-1], fpr, atol=1e-5)
+        np.testing.assert_allclose(found["roc"]["tpr"][::-1], tpr, atol=1e-5)
+        precision, recall, _ = sk.precision_recall_curve(y, probability)
+        np.testing.assert_allclose(found["pr"]["precision"], precision[:-1], atol=1e-5)
+        np.testing.assert_allclose(found["pr"]["recall"], recall[:-1], atol=1e-5)
+
+    def test_certainty_still_has_a_threshold_above_it(self):
+        found = curves.pooled(np.array([0, 1, 1]), np.array([0.0, 1.0, 1.0]), np.array([False, True, True]))
+        assert found["thresholds"]["at"][-1] > 1
+        assert found["thresholds"]["caught"] == [2, 2, 0]
+        json.dumps(found, allow_nan=False)
+
+    def test_calibration_groups_cover_all_rows(self):
+        rng = np.random.default_rng(4)
+        probability = rng.random(1000)
+        y = (rng.random(1000) < probability).astype(np.int8)
+        groups = curves.calibration(y, probability)
+        assert sum(group["rows"] for group in groups) == 1000
+        assert len(groups) == 10
+        for group in groups:
+            assert abs(group["predicted"] - group["observed"]) < 0.15  # the probabilities are true
+        assert sum(group["rows"] * group["observed"] for group in groups) == pytest.approx(y.sum())
+
+
+class TestAudit:
+    def test_a_leak_is_found_and_noise_is_not(self):
+        clean = make_problem()
+        copied = clean.X.assign(code=np.where(clean.y == 1, 3.0, np.random.default_rng(0).choice([1.0, 2.0], 240)))
+        gaps = clean.X.assign(closed=np.where(clean.y == 1, np.nan, 1.0))  # only missing tells
+        for leaking, name in ((copied, "code"), (gaps, "closed")):
+            problem = replace(clean, X=leaking)
+            found = audit.look(problem, make_splits(problem, 3, 1, 0))
+            warned = [each["title"] for each in found["findings"] if each["level"] == "warning"]
+            assert warned == [f"Column {name!r} alone all but gives the target away"]
+        alone = {each["name"]: each["alone"] for each in audit.look(clean, make_splits(clean, 3, 1, 0))["columns"]}
+        assert alone["a"] > alone["b"] > 0.6 > alone["c"]
+
+    def test_equal_rows_are_counted(self):
+        X = pd.DataFrame({"a": [1, 1, 1, 2, 2, 3, 4, 5], "b": list("xxxyyzzz")})
+        problem = Problem("t.csv", "y", 1, 0, X, np.array([0, 0, 1, 0, 0, 1, 1, 0], dtype=np.int8), 8)
+        splits = make_splits(problem, 2, 1, seed=0)
+        found = audit.count_duplicates(problem, splits)
+        rows = [tuple(row) for row in X.to_numpy()]
+        across = sum(rows[i] in {rows[j] for j in split.train} for split in splits for i in split.test)
+        assert found == {"rows": 3, "across_folds": across, "contradicting": 3}
+        assert across > 0
+
+    def test_columns_as_they_are(self):
+        problem = make_problem()
+        problem = replace(problem, X=problem.X.assign(same=1))
+        columns = {each["name"]: each for each in audit.look(problem, make_splits(problem, 3, 1, 0))["columns"]}
+        kinds = {name: each["kind"] for name, each in columns.items()}
+        assert kinds == {
+            "a": "number",
+            "b": "number",
+            "c": "number",
+            "town": "category",
+            "old": "boolean",
+            "same": "number",
+        }
+        assert columns["a"]["missing"] == problem.X["a"].isna().sum() > 0
+        assert (columns["town"]["distinct"], columns["same"]["distinct"], columns["same"]["alone"]) == (2, 1, None)
+
+    def test_few_rare_rows_and_a_sample_are_said(self):
+        problem = make_problem().sample(100, seed=0)
+        titles = [each["title"] for each in audit.look(problem, make_splits(problem, 3, 1, 0))["findings"]]
+        assert "Only 12 rows are 'yes'" in titles
+        assert "100 of 240 rows were used" in titles
+
+
+class TestModel:
+    @pytest.mark.parametrize("positive", [0, 1])
+    def test_shapes_add_up_to_scores_for_the_positive_class(self, positive):
+        problem = make_problem()
+        fitted = model.fit("adacc2", problem.X, problem.y, pos_label=positive, rounds=15)
+        found = model.describe(fitted, positive, gaps={"a"})
+        assert all((shape["missing"] is None) == (shape["feature"] != "a") for shape in found["shapes"])
+        row = problem.X.iloc[0]
+        total = 0.0
+        for shape in found["shapes"]:
+            value = row[shape["feature"]]
+            if shape["kind"] == "category":
+                total += shape["y"][shape["labels"].index(str(value))]
+            elif value != value:
+                total += shape["missing"]
+            else:
+                at = np.clip(np.searchsorted(shape["x"][1:-1], value), 0, len(shape["y"]) - 2)
+                total += shape["y"][at]
+        sign = 1 if positive == 1 else -1
+        intercept = fitted.shape_functions().intercept
+        assert total + sign * intercept == pytest.approx(sign * fitted.decision_function(problem.X.iloc[[0]])[0])
+        errors = 1 - sk.recall_score(problem.y, fitted.predict(problem.X), average=None)
+        assert found["rounds_history"]["rare_error"][-1] == pytest.approx(errors[positive])
+        assert found["rounds_history"]["balanced_error"][-1] == pytest.approx(errors.mean())
+
+    def test_costs_are_searched_where_there_are_any(self):
+        problem = make_problem()
+        search = adacc.CostSearchCV(adacc.AdaC2Classifier(n_estimators=10)).fit(problem.X, problem.y)
+        fitted = model.fit("adac2", problem.X, problem.y, rounds=10)
+        assert model.cost_of_others(fitted, 1) == search.best_costs_[0]
+        assert model.describe(fitted, 1)["cost"] == search.best_costs_[0]
+        assert model.cost_of_others(model.fit("adacc1", problem.X, problem.y, rounds=2), 1) is None
+
+
+def test_versions_are_those_in_use():
+    assert verdict.versions()["adacc"] == adacc.__version__
