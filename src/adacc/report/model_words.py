@@ -1,0 +1,72 @@
+"""What a model has learnt in plain sentences, with the tables beside its charts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adacc.report import tables
+from adacc.report.measures import signed, significant
+from adacc.report.model_charts import ERRORS, MOST_BARS
+from adacc.report.words import counted, listed, quoted
+
+
+def about_model(model: dict[str, Any], positive: object) -> dict[str, Any]:
+    """Words and tables of the model section."""
+    target = "the positive class" if positive is None else quoted(positive)
+    row = model.get("row")
+    return {
+        "label": model["label"],
+        "positive": target,
+        "summary": _summary(model),
+        "importances": tables.importances(model),
+        "most": MOST_BARS,
+        "shapes": [{"feature": str(shape["feature"]), "text": shape_text(shape)} for shape in model["shapes"]],
+        "errors": [{"label": label, "color": color, "dash": dash} for label, color, dash in ERRORS.values()],
+        "rounds": tables.rounds(model),
+        "train_command": model.get("train_command"),
+        "row": row and {**row, "summary": row_text(row, target), "contributions": tables.contributions(row)},
+    }
+
+
+def _summary(model: dict[str, Any]) -> str:
+    used = [each for each in model["importances"] if each["share"]]
+    cost = "" if model["cost"] is None else f" and a cost of {significant(model['cost'], 2)} for the common class"
+    text = f"{model['label']} with {counted(model['rounds'], 'round')}{cost} uses"
+    if not used:
+        return f"{text} no feature."
+    names = [quoted(each["feature"]) for each in used[:3]]
+    most = f"{100 * sum(each['share'] for each in used[:3]):.0f}% of its votes are about {listed(names)}"
+    return f"{text} {counted(len(used), 'feature')}; {most}."
+
+
+def shape_text(shape: dict[str, Any]) -> str:
+    """Where a shape is lowest and highest, for those who do not see it."""
+    y = [value for value in shape["y"] if value is not None]
+    if not y:
+        return "not used"
+    low, high = (f"{signed(level)} {_where(shape, level)}" for level in (min(y), max(y)))
+    text = f"Lowest {low}, highest {high}" if min(y) < max(y) else f"{signed(y[0])} everywhere"
+    return f"{text}." if shape["missing"] is None else f"{text}; missing {signed(shape['missing'])}."
+
+
+def _where(shape: dict[str, Any], level: float) -> str:
+    """Where a shape has this value first: for a category; or below, above or between values of x."""
+    x, y = shape.get("x"), shape["y"]
+    start = y.index(level)
+    if x is None:
+        return f"for {quoted(shape['labels'][start])}"
+    end = next((at for at in range(start, len(y)) if y[at] != level), len(y))
+    if start == 0:
+        return f"up to {significant(x[end], 3)}"
+    if end >= len(x) - 1:
+        return f"from {significant(x[start], 3)} on"
+    return f"from {significant(x[start], 3)} to {significant(x[end], 3)}"
+
+
+def row_text(row: dict[str, Any], positive: str) -> list[str]:
+    """The row's score, and what moved it most."""
+    first = f"Row {row['number']:,} is predicted to be {quoted(row['prediction'])}: its score is {signed(row['score'])}"
+    if row["probability"] is not None:
+        first += f", which gives {positive} a probability of {100 * row['probability']:.1f}%"
+    reasons = [f"{name} = {value} ({signed(added)})" for name, value, added in tables.strongest(row)[:3]]
+    return [f"{first}.", *([f"What moves it most: {listed(reasons)}."] if reasons else [])]

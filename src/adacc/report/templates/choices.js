@@ -1,0 +1,56 @@
+// The measure whose spread is shown, and the methods whose curves are drawn.
+function chooseMeasure() {
+  const select = document.getElementById("metric");
+  select.addEventListener("change", () => {
+    const { about, unit } = select.selectedOptions[0].dataset;
+    document.getElementById("metric-about").textContent = about;
+    views.intervals.signal("metric", select.value).signal("unit", unit).runAsync();
+  });
+}
+
+function chooseCurves() {
+  const boxes = [...document.querySelectorAll("input[name=drawn]")];
+  const update = () => {
+    const names = boxes.filter((box) => box.checked).map((box) => box.value);
+    drawCurves(page.methods.filter((method) => names.includes(method.name)));
+    const kept = boxes.filter((box) => box.checked).map((box) => box.closest("label").cloneNode(true));
+    kept.forEach((label) => label.querySelector("input").remove());
+    document.getElementById("legend").replaceChildren(...kept);
+  };
+  boxes.forEach((box) => box.addEventListener("change", update));
+  update();
+}
+
+function drawCurves(methods) {
+  const line = (method, xs, ys) => xs
+    .map((x, order) => ({ name: method.name, label: method.label, x, y: ys[order], order }))
+    .filter((row) => row.x !== null && row.y !== null);
+  feed("roc", {
+    roc: methods.flatMap((method) => line(method, method.roc.fpr, method.roc.tpr)),
+    roc_points: methods.flatMap((method) => ownDecisions(method, (rates) => [rates.alarms, rates.caught])),
+  });
+  feed("pr", {
+    pr: methods.flatMap((method) => line(method, method.pr.recall, method.pr.precision)),
+    pr_points: methods.flatMap((method) => ownDecisions(method, (rates) => [rates.caught, rates.right])),
+  });
+  feed("calibration", {
+    calibration: methods.flatMap((method) => method.calibration.map((bin, order) => (
+      { name: method.name, label: method.label, x: bin.predicted, y: bin.observed, rows: bin.rows, order }
+    ))),
+  });
+}
+
+// Where a method decides by itself: a point on its curve, or none where there is no such share.
+function ownDecisions(method, place) {
+  const { caught, missed, alarms, left_alone } = method.default;
+  const rates = {
+    caught: caught / (caught + missed), alarms: alarms / (alarms + left_alone), right: caught / (caught + alarms),
+  };
+  const [x, y] = place(rates);
+  const at = `${count(caught)} caught, ${count(alarms)} false alarms`;
+  return Number.isFinite(x) && Number.isFinite(y) ? [{ name: method.name, label: method.label, x, y, at }] : [];
+}
+
+function count(number) {
+  return number.toLocaleString("en-US");
+}

@@ -1,0 +1,96 @@
+// Decisions at a threshold: counts are looked up, never computed from curves; only costs are arithmetic.
+function chooseThreshold() {
+  const find = (id) => document.getElementById(id);
+  const [select, slider] = [find("threshold-method"), find("threshold")];
+  const inputs = { missed: find("cost-missed"), alarms: find("cost-alarm") };
+  const method = () => page.methods[select.value];
+
+  const update = () => {
+    const costs = readCosts(inputs);
+    const chosen = method();
+    const now = countsAt(chosen, Number(slider.value));
+    find("counts-method").textContent = chosen.label;
+    showCounts("now", now, costs);
+    showCounts("own", chosen.default, costs);
+    const at = shortNumber(chosen.thresholds.at[slider.value]);
+    find("threshold-value").textContent = at;
+    slider.setAttribute("aria-valuetext", `${at}: ${count(now.caught)} caught, ${count(now.alarms)} false alarms`);
+    find("verdict").textContent = verdict(chosen, costs);
+    find("cheapest").disabled = costs === null;
+    feedCosts(chosen, costs, Number(slider.value));
+  };
+  const start = () => {
+    slider.max = method().thresholds.at.length - 1;
+    slider.value = method().thresholds.default;
+    update();
+  };
+  select.addEventListener("change", start);
+  for (const input of [slider, inputs.missed, inputs.alarms]) input.addEventListener("input", update);
+  find("cheapest").addEventListener("click", () => {
+    slider.value = cheapest(method(), readCosts(inputs));
+    update();
+  });
+  inputs.missed.value = Number(Math.max(1, method().negatives / method().positives).toPrecision(2));
+  start();
+}
+
+function countsAt(method, index) {
+  const { caught, alarms } = method.thresholds;
+  return {
+    caught: caught[index],
+    missed: method.positives - caught[index],
+    alarms: alarms[index],
+    left_alone: method.negatives - alarms[index],
+  };
+}
+
+// What the user's errors cost, or null while one of the two is no cost.
+function readCosts(inputs) {
+  const costs = {};
+  for (const [kind, input] of Object.entries(inputs)) {
+    const good = input.value !== "" && input.valueAsNumber >= 0;
+    input.setAttribute("aria-invalid", String(!good));
+    costs[kind] = good ? input.valueAsNumber : NaN;
+  }
+  return Object.values(costs).some(Number.isNaN) ? null : costs;
+}
+
+function total(counts, costs) {
+  return counts.missed * costs.missed + counts.alarms * costs.alarms;
+}
+
+// The first of the cheapest: of equals the one that catches most.
+function cheapest(method, costs) {
+  const all = method.thresholds.at.map((_, index) => total(countsAt(method, index), costs));
+  return all.indexOf(Math.min(...all));
+}
+
+function showCounts(column, counts, costs) {
+  for (const [name, rows] of Object.entries(counts)) {
+    document.getElementById(`${column}-${name}`).textContent = count(rows);
+  }
+  document.getElementById(`${column}-cost`).textContent = costs ? money(total(counts, costs)) : "–";
+}
+
+function verdict(method, costs) {
+  if (!costs) return "Costs are numbers from 0 on.";
+  const index = cheapest(method, costs);
+  const [least, own] = [total(countsAt(method, index), costs), total(method.default, costs)];
+  const text = `The cheapest threshold is ${shortNumber(method.thresholds.at[index])}, at a cost of ${money(least)}`;
+  const saved = Math.round(100 * (own - least) / own);
+  return saved > 0 ? `${text}: ${saved}% less than by itself.` : `${text}.`;
+}
+
+function feedCosts(method, costs, index) {
+  const row = (at, index) => ({ at, cost: total(countsAt(method, index), costs) });
+  const rows = costs ? method.thresholds.at.map(row) : [];
+  feed("cost", { cost: rows, here: costs ? [rows[index]] : [] });
+}
+
+function money(number) {
+  return number.toLocaleString("en-US", { maximumFractionDigits: 2 });
+}
+
+function shortNumber(number) {
+  return number.toLocaleString("en-US", { maximumSignificantDigits: 4 });
+}

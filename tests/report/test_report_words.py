@@ -1,0 +1,169 @@
+"""What the report says, from small results written by hand."""
+
+from itertools import pairwise
+
+import pytest
+
+from adacc.report.model_charts import waterfall_steps
+from adacc.report.model_words import about_model, row_text, shape_text
+from adacc.report.tables import ranking, standing
+from adacc.report.words import about_data, about_duplicates, class_counts, summary
+
+
+def method(label, own=True, ba=0.8, tpr=0.83, tnr=0.85, versus=None):
+    values = {"balanced_accuracy": ba, "tpr": tpr, "tnr": tnr}
+    metrics = {
+        name: {"mean": mean, "std": 0.01, "low": mean, "high": mean, "parts": [mean]} for name, mean in values.items()
+    }
+    told = {"name": label.lower(), "label": label, "own": own, "library": "", "about": "", "metrics": metrics}
+    return told | {"cost": None, "failed": None, "versus_best": versus}
+
+
+def versus(difference, p, significant=False):
+    return {"difference": difference, "p": p, "significant": significant}
+
+
+def result(*methods):
+    return {"methods": list(methods), "protocol": {"metric": "balanced_accuracy"}, "data": {"positive": "yes"}}
+
+
+def plain(text):
+    return text.replace("\xa0", " ")
+
+
+def test_the_winner_and_a_difference_that_may_be_chance():
+    first, _ = summary(result(method("AdaCC2"), method("LightGBM", own=False, versus=versus(-0.012, 0.2))))
+    assert plain(first) == (
+        "AdaCC2 catches 83 of 100 rows of ‘yes’ and raises 15 false alarms per 100 others. It is ahead of LightGBM by "
+        "1.2 points of balanced accuracy, which may be chance (p = 0.20)."
+    )
+
+
+def test_a_difference_that_is_real():
+    first, _ = summary(result(method("A"), method("B", versus=versus(-0.1, 0.0002, True))))
+    assert plain(first).endswith("by 10.0 points of balanced accuracy, more than chance explains (p < 0.001).")
+
+
+def test_too_few_parts_to_say():
+    first, _ = summary(result(method("A"), method("B", versus=versus(-0.1, None))))
+    assert first.endswith("and whether that is chance cannot be said from so few parts.")
+
+
+def test_a_draw_is_no_lead():
+    first, _ = summary(result(method("A"), method("B", versus=versus(-0.0001, 0.9))))
+    assert first.endswith("It is level with B.")
+
+
+@pytest.mark.parametrize(
+    ("own", "side"), [(True, "Of the methods of other libraries"), (False, "Of adacc’s own methods")]
+)
+def test_the_other_side_is_heard(own, side):
+    second = method("B", own=own, versus=versus(-0.01, 0.5))
+    rival = method("C", own=not own, versus=versus(-0.02, 0.01, True))
+    _, more = summary(result(method("A", own=own), second, rival))
+    told = f"{side} C comes closest: A is ahead of C by 2.0 points of balanced accuracy, more than chance explains"
+    assert plain(more).startswith(f"{told} (p = 0.010).")
+
+
+def test_those_that_cannot_be_told_apart():
+    behind = [method(name, versus=versus(-0.01, 0.5)) for name in "BCD"]
+    assert "B, C and D cannot be told from the best." in summary(result(method("A"), *behind))[1]
+    many = [method(name, versus=versus(-0.01, 0.5)) for name in "BCDEFGH"]
+    assert "7 of the 7 other methods cannot be told from the best" in summary(result(method("A"), *many))[1]
+
+
+def test_alone_or_with_nobody():
+    assert "nothing to compare it with" in summary(result(method("A")))[0]
+    failed = method("A") | {"metrics": {}}
+    assert summary(result(failed)) == ["No method finished, so there is nothing to compare."]
+
+
+def test_counts_stand_beside_shares():
+    counts = {"caught": 57, "missed": 14, "alarms": 10, "left_alone": 347}
+    _, more = summary(result(method("A") | {"pooled": {"default": counts}}))
+    assert "Of 71 rows of ‘yes’ it missed 14; of its 67 alarms 57 were right." in more
+    counts = {"caught": 0, "missed": 14, "alarms": 0, "left_alone": 347}
+    assert "it raised no alarm" in summary(result(method("A") | {"pooled": {"default": counts}}))[1]
+
+
+def test_ranking_marks_what_is_as_good_as_the_best():
+    behind = [method("B", versus=versus(-0.01, 0.5)), method("C", versus=versus(-0.2, 0.001, True))]
+    failed = method("D") | {"metrics": {}}
+    table = ranking(result(method("A"), *behind, failed))
+    assert [(row["rank"], row["as_good"]) for row in table["rows"]] == [
+        (1, False),
+        (2, True),
+        (3, False),
+        (None, False),
+    ]
+    assert [row["standing"]["text"] for row in table["rows"]] == ["best", "−1.0", "−20.0", "failed"]
+    assert table["heads"][0]["text"] == "Balanced accuracy"
+    assert table["rows"][0]["cells"][0] == {"text": "80.0%", "sort": 0.8, "spread": "± 1.0"}
+
+
+def test_a_measure_that_is_no_share_is_not_told_in_points():
+    told = standing(method("B", versus=versus(0.004, 0.5)), "brier")
+    assert (told["text"], told["sort"]) == ("+0.004", -0.004)
+
+
+def test_data_in_words():
+    columns = [
+        {"name": "age", "kind": "number", "missing": 3, "distinct": 50},
+        {"name": "flag", "kind": "boolean", "missing": 0, "distinct": 1},
+    ]
+    nothing = {"rows": 0, "across_folds": 0, "contradicting": 0}
+    data = {"rows": 120, "rows_used": 100, "positives": 4, "positive": "yes", "negative": "no"}
+    data |= {"columns": columns, "dropped": ["id"], "duplicates": nothing}
+    assert about_data(data) == [
+        "100 of 120 rows used, 2 features: 1 numeric, 1 boolean.",
+        "Not used as features: ‘id’.",
+        "1 column has missing values.",
+        "One column has one value only: ‘flag’.",
+        "No two rows are equal in all features.",
+    ]
+    assert class_counts(data) == ["‘yes’: 4 rows (4.0%, 1 to 24)", "‘no’: 96 rows"]
+
+
+def test_duplicates_in_words():
+    assert about_duplicates({"rows": 12, "across_folds": 1, "contradicting": 2}) == (
+        "12 rows are equal to an earlier one in all features; 1 test row has an equal row among those trained on; "
+        "2 rows are equal to one of the other class."
+    )
+
+
+def test_shapes_in_words():
+    steps = {"kind": "number", "x": [0, 10, 20, 30], "y": [0.5, -1.0, 2.0], "missing": None}
+    assert shape_text(steps) == "Lowest −1.00 from 10 to 20, highest +2.00 from 20 on."
+    assert shape_text(steps | {"y": [0.5, -1.0, 2.0, 2.0], "missing": 0.25}).endswith("from 20 on; missing +0.25.")
+    assert shape_text(steps | {"y": [0.5, 0.5, 0.5]}) == "+0.50 everywhere."
+    labels = {"kind": "category", "labels": ["a", "b"], "y": [0.1, -0.1], "missing": None}
+    assert shape_text(labels) == "Lowest −0.10 for ‘b’, highest +0.10 for ‘a’."
+
+
+def row(n):
+    parts = [{"feature": f"f{i}", "value": None if i else "x", "contribution": 1.0 / (i + 1)} for i in range(n)]
+    score = -0.5 + sum(part["contribution"] for part in parts)
+    told = {"number": 7, "score": score, "prediction": "yes", "probability": 0.8, "intercept": -0.5}
+    return told | {"contributions": parts}
+
+
+def test_a_row_in_words():
+    first, second = row_text(row(2), "‘yes’")
+    assert first == "Row 7 is predicted to be ‘yes’: its score is +1.00, which gives ‘yes’ a probability of 80.0%."
+    assert second == "What moves it most: f0 = x (+1.00) and f1 = missing (+0.50)."
+
+
+@pytest.mark.parametrize("n", [0, 3, 40])
+def test_a_waterfall_ends_at_the_score(n):
+    steps = waterfall_steps(row(n))
+    assert len(steps) <= 15
+    for before, after in pairwise(steps[:-1]):
+        assert before["end"] == after["start"]
+    assert steps[-2]["end"] == pytest.approx(row(n)["score"]) == steps[-1]["end"]
+
+
+def test_a_model_without_a_single_split():
+    model = {"label": "A", "cost": 0.3, "rounds": 1, "importances": [], "shapes": []}
+    told = about_model(model, None)
+    assert told["summary"] == "A with 1 round and a cost of 0.3 for the common class uses no feature."
+    assert told["positive"] == "the positive class"
