@@ -205,7 +205,7 @@ def test_a_pipe_may_be_closed(tmp_path):
         ("--data nosuch.csv:ill", "nosuch.csv does not exist"),
         ("--data nosuch.csv", "nosuch.csv does not exist"),
         ("--data bad.parquet:ill", "bad.parquet cannot be read as Parquet: "),
-        ("--data clinic.txt", "clinic.txt: data files end in .csv, .csv.gz, .parquet"),
+        ("--data clinic.txt", "clinic.txt: data files end in .csv, .csv.gz, .tsv"),
         ("--data clinic.csv", "clinic.csv has no column 'target' to predict"),
         ("--data clinic.csv:il", "clinic.csv has no column 'il' to predict; did you mean 'ill'?"),
         ("--data clinic.csv:ill --folds 23", "folds must be at most 22, the number of rows that clinic has of its"),
@@ -266,7 +266,7 @@ def test_other_commands_too(tmp_path, monkeypatch, arguments, said):
 def test_a_real_process_fails_without_a_traceback(tmp_path):
     code, out, err = finish(start("study", "run", "paper", "--out", tmp_path / "x", "--data", "nosuch.csv:ill"))
     assert (code, out) == (2, "")
-    assert re.fullmatch(r"adacc: error: \S+nosuch\.csv does not exist\n", err)
+    assert re.fullmatch(r"adacc: error: \S+nosuch\.csv does not exist; check its name and folder\n", err)
 
 
 def test_a_scheduler_needs_dask(paths, tmp_path):

@@ -4,42 +4,72 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 import warnings
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter, _SubParsersAction
 from collections.abc import Sequence
+from difflib import get_close_matches
+from importlib import import_module
 from typing import Any, NoReturn
 
 import adacc
 
-USAGE, STOPPED = 2, 130
-"""Exit codes: something was wrong with what was asked; Ctrl-C."""
+FAILED, USAGE, STOPPED = 1, 2, 130
+"""Exit codes: a fault of ours; something was wrong with what was asked; Ctrl-C."""
+
+COMMANDS = (
+    "compare",
+    "train",
+    "predict",
+    "evaluate",
+    "explain",
+    "methods",
+    "study",
+    "figures",
+    "datasets",
+    "completion",
+)
+"""Each is a module of this folder."""
+
+EXAMPLES = """\
+examples:
+  adacc compare                                     all methods on a built-in set
+  adacc compare claims.csv --target fraud --report claims.html
+  adacc train claims.csv --target fraud --method adacc2 --model fraud.adacc
+  adacc predict fraud.adacc new.csv --proba -o scores.csv
+"""
 
 
 class Parser(ArgumentParser):
-    """Says what is wrong in a line or two, without the list of all options."""
+    """Says what is wrong in a line or two, without the list of all options; keeps the lines of examples."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **{"formatter_class": RawDescriptionHelpFormatter, **options})
 
     def error(self, message: str) -> NoReturn:
         self.exit(USAGE, f"adacc: error: {message}\n`{self.prog} --help` says more\n")
 
 
 def parser() -> ArgumentParser:
-    from adacc.cli import datasets, figures, study
-
-    top = Parser(prog="adacc", description="Boosting for rare classes.")
+    top = Parser(prog="adacc", description="Boosting for rare classes.", epilog=EXAMPLES)
     top.add_argument("--version", action="version", version=f"adacc {adacc.__version__}")
+    top.add_argument("--debug", action="store_true", help="show where in the code an error came up")
     commands = top.add_subparsers(title="commands", dest="command", required=True, metavar="COMMAND")
-    datasets.add_to(commands)
-    study.add_to(commands)
-    figures.add_to(commands)
+    for name in COMMANDS:
+        import_module(f"adacc.cli.{name}").add_to(commands)
     return top
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; 0, or another number where it failed."""
     warnings.showwarning = _show_warning
+    _let_any_text_out()
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in given  # wherever it stands
     try:
-        options = parser().parse_args(arguments)
+        options = _parsed([each for each in given if each != "--debug"])
         options.run(options)
+        sys.stdout.flush()
         return 0
     except BrokenPipeError:  # of `adacc ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -48,14 +78,46 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"\nadacc: stopped {stop}".rstrip() + "\n")
         return STOPPED
     except ImportError as error:
-        return _fail(f"{error}. The commands need more than the library: pip install 'adacc[study,plot]'")
+        return _fail(f"{error}. The commands need more than the library: pip install 'adacc[cli,plot]'", USAGE, debug)
     except (ValueError, OSError) as error:
-        return _fail(str(error))
+        return _fail(str(error), USAGE, debug)
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}"
+        return _fail(f"this should not happen, and is a fault of adacc: {said} (--debug shows where)", FAILED, debug)
 
 
-def _fail(reason: str) -> int:
-    sys.stderr.write(f"adacc: error: {reason}\n")
-    return USAGE
+def _parsed(given: list[str]) -> Namespace:
+    top = parser()
+    options, unknown = top.parse_known_args(given)
+    if unknown:
+        command = _commands(top)[options.command]
+        while any(isinstance(action, _SubParsersAction) for action in command._actions):
+            command = _commands(command)[options.action]
+        near = get_close_matches(unknown[0].partition("=")[0], command._option_string_actions, n=1)
+        command.error(f"{unknown[0]!r} is unknown here{f': did you mean {near[0]}?' if near else ''}")
+    return options
+
+
+def _commands(top: ArgumentParser) -> dict[str, ArgumentParser]:
+    (below,) = (action for action in top._actions if isinstance(action, _SubParsersAction))
+    return dict(below.choices)
+
+
+def _let_any_text_out() -> None:
+    """Names and labels are any text, which a terminal of another encoding may not have; it gets a question mark."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed before we came
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 (as long as the process)
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+
+
+def _fail(reason: str, code: int, debug: bool) -> int:
+    if debug:
+        traceback.print_exc()
+    sys.stderr.write(f"adacc: error: {' '.join(reason.split())}\n")
+    return code
 
 
 def _show_warning(message: Any, *_: Any, **__: Any) -> None:

@@ -1,0 +1,182 @@
+"""`adacc methods`: what can be trained, and what it is compared with."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from argparse import ArgumentParser, Namespace
+from dataclasses import dataclass
+from difflib import get_close_matches
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+from adacc.cli.show import say, table, width
+
+if TYPE_CHECKING:
+    from adacc.compare import Contestant
+    from adacc.rules import Method
+
+EXAMPLES = """\
+examples:
+  adacc methods                 all of them
+  adacc methods adacc1          its formula, its source, its options
+  adacc methods lightgbm        a method of another library that adacc compares with
+"""
+
+PUBLISHED = re.compile(r"[A-Z][\w-]+(?:, [A-Z][\w-]+)*(?: & [A-Z][\w-]+)?(?: et al\.)? (?:19|20)\d\d")
+"""Authors and year."""
+
+NARROW = 22
+"""Signs of a source in a line of the table."""
+
+
+def add_to(commands: Any) -> None:
+    top: ArgumentParser = commands.add_parser(
+        "methods", help="the methods, their formulas, sources and options", epilog=EXAMPLES,
+        description="Methods that `adacc train` trains, and those of other libraries that `adacc compare`\n"
+        "sets beside them.",
+    )  # fmt: skip
+    top.add_argument("name", nargs="?", metavar="NAME", help="all about this one")
+    top.set_defaults(run=show)
+
+
+@dataclass(frozen=True)
+class Own:
+    """A method of adacc, with what its docstrings say."""
+
+    name: str
+    method: Method
+    classifier: type
+
+    @property
+    def about(self) -> str:
+        line = _head(self.classifier).partition("\n")[0].rstrip(".")
+        line = line.partition(": ")[2] or line
+        return f"{line}; calibrated" if self.method.calibration else line
+
+    @property
+    def source(self) -> str:
+        """Of a sampler, which is no part of the rule, the class knows it; of all else the rule or its file."""
+        rule = self.method.rule
+        from_file = inspect.getdoc(sys.modules[rule.__module__]) or ""
+        texts = [_head(self.classifier)] if self.method.sampler else [inspect.getdoc(rule) or "", from_file]
+        return "; ".join(next((found for text in texts if (found := PUBLISHED.findall(text))), []))
+
+    @property
+    def costs(self) -> str:
+        rule = self.method.rule
+        return "given" if rule.uses_costs else "found" if rule.costs_follow else "none"
+
+    @property
+    def call(self) -> str:
+        given = f'calibration="{self.method.calibration}"' if self.method.calibration else ""
+        return f"adacc.{self.classifier.__name__}({given})"
+
+    @property
+    def formulas(self) -> list[str]:
+        """What the rule says, and those that it only differs from."""
+        from adacc.rules import Rule
+
+        rules = [rule for rule in self.method.rule.__mro__ if issubclass(rule, Rule) and rule is not Rule]
+        return [f"{rule.__name__}: {inspect.cleandoc(rule.__doc__ or '')}".replace("``", "") for rule in rules]
+
+    @property
+    def options(self) -> list[str]:
+        from adacc.rules import Rule
+
+        found = []
+        for name, default in self.method.options().items():
+            others = [value for value in Rule.allowed.get(name, ()) if value != default]
+            found.append(f"{name} = {default!r}" + (f" (or {', '.join(map(repr, others))})" if others else ""))
+        return found
+
+
+def _head(cls: type) -> str:
+    """A docstring up to its parameters."""
+    return (inspect.getdoc(cls) or "").partition("\nParameters\n")[0]
+
+
+def own_methods() -> dict[str, Own]:
+    from adacc.estimators.revival import CLASSES
+    from adacc.rules import METHODS
+
+    by_name = {cls._method: cls for cls in CLASSES.values() if hasattr(cls, "_method")}
+    by_rule = {METHODS[name].rule: cls for name, cls in by_name.items() if METHODS[name].sampler is None}
+    return {name: Own(name, method, by_name.get(name) or by_rule[method.rule]) for name, method in METHODS.items()}
+
+
+def show(options: Namespace) -> None:
+    from adacc.compare import contestants
+
+    own, everyone = own_methods(), contestants()
+    others = {name: each for name, each in everyone.items() if not each.is_own}
+    if options.name is None:
+        say(_all(own, others))
+    elif options.name in own:
+        say(_of_own(own[options.name], everyone.get(options.name)))
+    elif options.name in others:
+        say(_of_other(others[options.name]))
+    else:
+        known = [*own, *others]
+        near = get_close_matches(options.name.lower(), known, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"known are {', '.join(known)}"
+        raise ValueError(f"method {options.name!r} is unknown: {hint}")
+
+
+def _all(own: dict[str, Own], others: dict[str, Contestant]) -> str:
+    rows = [[each.name, each.costs, each.about, each.source] for each in own.values()]
+    room = width() - max(map(len, own)) - len("given") - NARROW - 6
+    ours = table(["method", "costs", "what it does", "source"], rows, left=range(4), wrapped={2: room, 3: NARROW})
+    rows = [[each.name, each.library.partition(" ")[0], each.about.rstrip(".")] for each in others.values()]
+    room = width() - sum(max((len(row[i]) for row in rows), default=0) for i in (0, 1)) - 4
+    theirs = table(["method", "library", "what it is"], rows, left=range(3), wrapped={2: room})
+    return (
+        f"{ours}\n\ncosts: given by you or tuned; found by the method itself; none.\n\n"
+        f"`adacc compare` also tries methods of other libraries:\n\n{theirs}\n\n`adacc methods NAME` says more."
+    )
+
+
+def _of_own(own: Own, contestant: Contestant | None) -> str:
+    if contestant is None:
+        compared = "left out: a library that it needs is not installed"
+    else:
+        compared = f"--methods {own.name}, shown as {contestant.label}"
+    costs = {
+        "given": "yours with --costs; otherwise those of best F1 on the training rows",
+        "found": "none to give: the method finds them itself, round by round",
+        "none": "none",
+    }
+    facts = {
+        "train": f"--method {own.name}",
+        "compare": compared,
+        "Python": f'{own.call} or adacc.BoostingClassifier("{own.name}")',
+        "costs": costs[own.costs],
+        "source": own.source,
+        "options": "\n          ".join(own.options),
+    }
+    lines = [f"{own.name}: {own.about}", "", *(f"{name:<8}  {text}" for name, text in facts.items())]
+    for text in own.formulas:
+        lines += ["", _fitted(text)]
+    return "\n".join(lines)
+
+
+def _fitted(text: str) -> str:
+    """Paragraphs of which those that are wider than the terminal are broken anew."""
+    paragraphs = text.split("\n\n")
+    return "\n\n".join(
+        fill(each.replace("\n", " "), width()) if max(map(len, each.splitlines())) > width() else each
+        for each in paragraphs
+    )
+
+
+def _of_other(other: Contestant) -> str:
+    return "\n".join(
+        [
+            f"{other.name}: {other.about}",
+            "",
+            f"compare   --methods {other.name}, shown as {other.label}",
+            f"from      {other.library}",
+            "train     not by adacc, which trains its own methods only",
+        ]
+    )

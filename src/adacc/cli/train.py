@@ -1,0 +1,162 @@
+"""`adacc train`: a table becomes a model file."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from adacc.cli.files import check_output
+from adacc.cli.options import costs, names, path, rounds, seed, spelled
+from adacc.cli.show import listed, number, plain, say, share, table
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from adacc.estimators.base import BaseBoosting
+
+EXAMPLES = """\
+examples:
+  adacc train claims.csv --target fraud --model fraud.adacc
+  adacc train claims.csv --target fraud --method cgada --costs fraud=20,fine=1 --model fraud.adacc
+  adacc train digits.parquet --target digit --positive 8 --id picture --model eight.adacc
+  zcat claims.csv.gz | adacc train - --target fraud --drop agent,notes --model fraud.adacc
+"""
+
+
+def add_to(commands: Any) -> None:
+    top: ArgumentParser = commands.add_parser(
+        "train", help="train a model on a table and save it", epilog=EXAMPLES,
+        description="Train a model as `adacc compare` judged it, and save it to a file.",
+    )  # fmt: skip
+    top.add_argument(
+        "data", metavar="DATA",
+        help="a table with a row for each case: .csv, .tsv (packed as .gz or not), .parquet, .arrow; '-' is standard "
+        "input. Numbers, text, booleans and gaps are taken as they are",
+    )  # fmt: skip
+    top.add_argument("--target", required=True, metavar="COL", help="the column to predict")
+    top.add_argument("--model", required=True, type=path, metavar="FILE", help="where the model goes")
+    top.add_argument("--method", default="adacc1", metavar="NAME", help="see `adacc methods` (default: adacc1)")
+    top.add_argument(
+        "--positive", metavar="LABEL",
+        help="the class to be found (default: of two the rarer). Of more than two this one is told from all others, "
+        "which are called 'other'; without it each class is told from each",
+    )  # fmt: skip
+    top.add_argument("--drop", type=names, default=[], metavar="A,B", help="columns to leave out")
+    top.add_argument("--id", metavar="COL", help="a column that names rows, and so is no feature")
+    top.add_argument("--rounds", type=rounds, default=100, metavar="N", help="rounds of boosting (default: 100)")
+    top.add_argument(
+        "--costs", type=costs, metavar="L=C,...",
+        help="what an error on a row of each class costs, such as fraud=20,fine=1, or 'balanced', for the methods that "
+        "take costs (default: those of best F1 on the training rows)",
+    )  # fmt: skip
+    top.add_argument(
+        "--calibrate", choices=("sigmoid", "isotonic"),
+        help="let probabilities be frequencies, as those of rows that were held out in five folds",
+    )  # fmt: skip
+    top.add_argument("--seed", type=seed, default=0, metavar="N", help="of what is drawn at random (default: 0)")
+    top.set_defaults(run=train)
+
+
+class Labels(NamedTuple):
+    """What is to be predicted: a label for each row, the one to be found if any, and those that became 'other'."""
+
+    y: NDArray[Any]
+    positive: Any
+    others: list[str]
+
+
+def train(options: Namespace) -> None:
+    check_output(options.model, options.data)
+    _check_method(options.method)
+    from adacc.compare.model import fit
+    from adacc.tables import check_features, kinds_of, read_frame
+
+    dropped = [*options.drop, *([] if options.id is None else [options.id])]
+    frame = read_frame(options.data, dropped, target=options.target)
+    labels = _labels(frame, options)
+    X = frame.drop(columns=options.target)
+    check_features(X, options.data)
+    given = _costs(options.costs, labels.y)
+    model = fit(
+        options.method, X, labels.y, labels.positive, options.rounds, options.seed, given, options.calibrate
+    )  # fmt: skip
+    notes = {
+        "target": options.target,
+        "kinds": kinds_of(X),
+        "positive": None if labels.positive is None else str(labels.positive),
+        "others": labels.others,
+        "command": spelled(options, "data"),
+        "source": options.data,
+    }
+    model.save(options.model, notes)
+    _summarise(options, model, X, labels)
+
+
+def _check_method(name: str) -> None:
+    from adacc.rules.registry import find
+    from adacc.study.baselines import BASELINES
+
+    if name in BASELINES:
+        raise ValueError(
+            f"{name} is a method of {BASELINES[name].library}: adacc compares with it, and trains its own methods "
+            "only; `adacc methods` lists them"
+        )
+    find(name)
+
+
+def _labels(frame: pd.DataFrame, options: Namespace) -> Labels:
+    import numpy as np
+
+    from adacc.tables import read_labels, read_target
+
+    y = read_labels(frame, options.target, options.data)
+    if options.positive is None and len(np.unique(y)) > 2:
+        return Labels(y, None, [])
+    found = read_target(frame, options.target, options.positive, options.data)
+    if len(found.counts) == 2:
+        return Labels(y, found.positive, [])
+    one = str(found.positive)
+    others = [str(label) for label in found.counts if label != found.positive]
+    return Labels(np.where(found.y == 1, one, found.other).astype(object), one, others)
+
+
+def _costs(given: str | dict[str, float] | None, y: NDArray[Any]) -> Any:
+    """Costs by the labels themselves instead of their texts."""
+    import numpy as np
+
+    from adacc.tables import find_label
+
+    if not isinstance(given, dict):
+        return given
+    labels = np.unique(y).tolist()
+    found = {text: find_label(text, labels) for text in given}
+    unknown = [text for text, at in found.items() if at is None]
+    if unknown:
+        raise ValueError(f"--costs names the label {unknown[0]!r}; the labels are {listed(labels, 20)}")
+    return {labels[at]: given[text] for text, at in found.items() if at is not None}
+
+
+def _summarise(options: Namespace, model: BaseBoosting, X: Any, labels: Labels) -> None:
+    said, y = model.predict(X), labels.y
+    rows = []
+    for label in sorted(model.classes_.tolist(), key=lambda label: -(y == label).sum()):
+        is_this = y == label
+        name = plain(label, 40) + (" (to be found)" if label == labels.positive else "")
+        rows.append([name, f"{is_this.sum():,}", share(is_this.mean()), share((said[is_this] == label).mean())])
+    costs_used = model.get_params(deep=False)["costs"]
+    source = "standard input" if options.data == "-" else options.data
+    say(f"{source}: {len(y):,} rows, {X.shape[1]} features")
+    say(f"method: {options.method}, {model.n_iter_} of {options.rounds} rounds")
+    if isinstance(costs_used, dict):
+        each = ", ".join(f"{plain(label, 40)} {number(cost)}" for label, cost in costs_used.items())
+        say(f"costs: {each}" + ("" if options.costs else " (of ten tried, those of best F1 on these rows)"))
+    say("\n" + table([options.target, "rows", "share", "recall"], rows))
+    say("\nRecall is of the rows it was trained on, which flatters; `adacc compare` judges on rows not seen.")
+    say(f"\n{options.model}: {_size(options.model.stat().st_size)}. Next:")
+    say(f"  adacc predict {options.model} NEW.csv --proba -o scores.csv")
+    say(f"  adacc explain {options.model}")
+
+
+def _size(n_bytes: int) -> str:
+    return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e6 else f"{max(n_bytes / 1e3, 0.1):.1f} kB"

@@ -1,0 +1,238 @@
+"""`adacc explain` and `adacc methods`: what they print is what the library knows."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from small_study import command
+
+import adacc
+from adacc.cli.saved import read_saved
+
+FEATURES = ["amount", "town", "repeated", "insured", "age"]
+
+
+def rows_of(folder, model):
+    saved = read_saved(folder / model)
+    return pd.concat([saved.features(frame) for frame in saved.open(str(folder / "new.csv"))])
+
+
+def parts(out):
+    """Names and numbers of a waterfall."""
+    return re.findall(r"^(\S.*?)  +([+-]\d+\.\d{3})(?:  |$)", out, flags=re.M)
+
+
+@pytest.mark.parametrize("number", [1, 6, 130])
+def test_the_parts_of_a_row_add_up_to_its_score(folder, number):
+    model, X = adacc.load(folder / "outcome.adacc"), rows_of(folder, "outcome.adacc")
+    code, out, err = command("explain", folder / "outcome.adacc", folder / "new.csv", "--row", number)
+    assert (code, err) == (0, "adacc: ignored: claim, outcome, size and 1 more\n")
+    row, at = X.iloc[[number - 1]], model.classes_.tolist().index("fraud")
+    sign = 1 if at == 1 else -1
+    score, p = sign * model.decision_function(row)[0], model.predict_proba(row)[0, at]
+    assert out.startswith(f"Row {number}: {model.predict(row)[0]}. The probability of fraud is {p:.1%}.\n")
+    (_, *added), (name, total) = parts(out)[:-1], parts(out)[-1]
+    assert (name, float(total)) == ("score, the sum of these", pytest.approx(score, abs=6e-4))
+    assert sum(float(value) for _, value in parts(out)[:-1]) == pytest.approx(score, abs=5e-3)
+    sizes = [abs(float(value)) for _, value in added]
+    assert sizes == sorted(sizes, reverse=True)
+    due = sign * model.explain(row, background=X).contributions[0]
+    shown = {name.partition(" = ")[0]: float(value) for name, value in added}
+    assert shown == pytest.approx(
+        {name: value for name, value in zip(FEATURES, due, strict=True) if value}, abs=6e-4
+    )  # fmt: skip
+
+
+def test_features_beyond_the_first_are_one_line(folder):
+    out = command("explain", folder / "outcome.adacc", folder / "new.csv", "--row", 2, "--top", 1)[1]
+    whole = parts(command("explain", folder / "outcome.adacc", folder / "new.csv", "--row", 2)[1])
+    (_, start), first, (name, rest), (_, score) = parts(out)
+    assert first == whole[1]
+    assert name == f"{len(whole) - 3} more features"
+    assert float(start) + float(first[1]) + float(rest) == pytest.approx(float(score), abs=3e-3)
+
+
+def test_missing_and_unknown_values_are_named(folder):
+    out = command("explain", folder / "outcome.adacc", folder / "new.csv", "--row", 1)[1]
+    assert re.search(r"^(age|town) = missing ", out, flags=re.M)
+    assert "town = Ulm" in command("explain", folder / "outcome.adacc", folder / "new.csv", "--row", 6)[1]
+
+
+def test_of_more_classes_the_predicted_one_is_explained(folder):
+    model, X = adacc.load(folder / "size.adacc"), rows_of(folder, "size.adacc")
+    out = command("explain", folder / "size.adacc", folder / "new.csv", "--row", 9)[1]
+    row = X.iloc[[8]]
+    label, k = model.predict(row)[0], int(model.decision_function(row)[0].argmax())
+    assert f"Row 9: {label}. The probability of {label} is {model.predict_proba(row)[0, k]:.1%}." in out
+    assert float(parts(out)[-1][1]) == pytest.approx(model.decision_function(row)[0, k], abs=6e-4)
+    assert sum(float(value) for _, value in parts(out)[:-1]) == pytest.approx(float(parts(out)[-1][1]), abs=3e-3)
+
+
+def shares(out):
+    return dict(re.findall(r"^(\w+) +(\d+\.\d+)%?  #*$", out, flags=re.M))
+
+
+@pytest.mark.parametrize("target", ["outcome", "size"])
+def test_what_a_model_uses(folder, target):
+    model = adacc.load(folder / f"{target}.adacc")
+    code, out, err = command("explain", folder / f"{target}.adacc")
+    assert (code, err) == (0, "")
+    due = {name: 100 * share for name, share in zip(FEATURES, model.feature_importances_, strict=True) if share}
+    found = {name: float(share) for name, share in shares(out).items()}
+    assert found == pytest.approx(due, abs=0.051)
+    assert list(found.values()) == sorted(found.values(), reverse=True)
+    not_used = len(FEATURES) - len(due)
+    assert not not_used or f"({not_used} more {'is' if not_used == 1 else 'are'} not used)" in out
+    for name in due:
+        assert f"\n\n{name}\n  " in out
+
+
+def test_with_rows_what_moves_their_scores(folder):
+    model, X = adacc.load(folder / "outcome.adacc"), rows_of(folder, "outcome.adacc")
+    out = command("explain", folder / "outcome.adacc", folder / "new.csv")[1]
+    due = model.explain(X, background=X).importance()
+    assert {name: float(size) for name, size in shares(out).items()} == pytest.approx(due[due > 0].to_dict(), abs=6e-4)
+
+
+def test_a_model_that_uses_nothing_says_so(tmp_path):
+    X, y = pd.DataFrame({"a": [1.0, 1.0, 1.0, 1.0]}), ["x", "x", "x", "y"]
+    adacc.AdaBoostClassifier().fit(X, y).save(tmp_path / "m.adacc")
+    assert command("explain", tmp_path / "m.adacc")[1].splitlines() == [
+        f"{tmp_path / 'm.adacc'}: adaboost, 1 round, finds y among x.",
+        "",
+        "Share of each feature in the votes:",
+        "(1 is not used)",
+    ]
+
+
+def test_shapes_are_told_from_the_positive_class(folder):
+    """Of numbers and of labels; a model of the same table with the classes named the other way round says the same."""
+    model = adacc.load(folder / "outcome.adacc")
+    sign = 1 if model.classes_[1] == "fraud" else -1
+    out = command("explain", folder / "outcome.adacc")[1]
+    curve = model.shape_functions()["amount"]
+    lines = dict(re.findall(r"^  (\S.*?)  +([+-]\d+\.\d\d)", out.partition("\namount\n")[2].partition("\n\n")[0], re.M))
+    first, *_, last, _ = lines
+    assert first.startswith("up to ")
+    assert last.startswith("above ")
+    assert float(lines[first]) == pytest.approx(sign * curve.values[0], abs=6e-3)
+    assert float(lines["(missing)"]) == pytest.approx(sign * curve.missing, abs=6e-3)
+    if "\ntown\n" in out:
+        town = model.shape_functions()["town"]
+        at = town.categories.index("Bonn")
+        assert f"  Bonn                        {sign * town.values[at]:+.2f}" in out
+
+
+def test_long_curves_are_told_by_their_largest_jumps(folder, tmp_path):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"wave": rng.random(400), "label": [f"l{i % 30}" for i in range(400)]})
+    y = (np.sin(20 * X["wave"]) > 0.3) ^ (np.arange(400) % 30 % 4 == 0)
+    adacc.AdaCC1Classifier(n_estimators=120).fit(X, y).save(tmp_path / "m.adacc")
+    code, out, _ = command("explain", tmp_path / "m.adacc")
+    wave = out.partition("\nwave\n")[2].partition("\n\n")[0].splitlines()
+    label = out.partition("\nlabel\n")[2].partition("\n\n")[0].splitlines()
+    assert (code, len(wave), len(label)) == (0, 7, 9)
+    assert any(" to +" in line or " to -" in line for line in wave)
+    assert label[6].startswith("  (24 more)")
+    assert label[8].startswith("  (not seen in training)")
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_lines_fit_the_terminal(folder, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for asked in (
+        ["explain", folder / "outcome.adacc"],
+        ["explain", folder / "outcome.adacc", folder / "new.csv", "--row", "4"],
+        ["explain", folder / "size.adacc", folder / "new.csv"],
+        ["evaluate", folder / "size.adacc", folder / "new.csv"],
+    ):
+        lines = command(*asked)[1].splitlines()
+        # What is a sentence, or has a path in it, is broken by the terminal.
+        lines = [
+            line for line in lines if str(folder) not in line and not line.endswith((".", ":")) and "F1" not in line
+        ]
+        assert max(map(len, lines)) <= max(columns, 60)
+        assert columns < 200 or asked[0] == "evaluate" or max(map(len, lines)) > 100
+
+
+def test_labels_cannot_write_to_the_terminal(tmp_path):
+    nasty = "\x1b[31mred\nline"
+    X = pd.DataFrame({nasty: [0.0, 1.0, 2.0, 3.0] * 5})
+    y = np.array(["fine", "fine", nasty, nasty] * 5)
+    adacc.AdaCC1Classifier(n_estimators=3).fit(X, y).save(tmp_path / "m.adacc")
+    X.assign(y=y).to_csv(tmp_path / "d.csv", index=False)
+    for asked in (
+        ["explain", tmp_path / "m.adacc"],
+        ["evaluate", tmp_path / "m.adacc", tmp_path / "d.csv", "--target", "y"],
+    ):
+        code, out, _ = command(*asked)
+        assert code == 0
+        assert "\x1b" not in out
+        assert "?[31mred?line" in out
+
+
+def test_the_report_has_the_row_in_it(folder, tmp_path):
+    asked = ["explain", folder / "outcome.adacc", folder / "new.csv", "--row", 6, "--report", tmp_path / "r.html"]
+    code, out, _ = command(*asked)
+    assert (code, out.splitlines()[-1]) == (0, f"{tmp_path / 'r.html'}: the same with charts")
+    page = (tmp_path / "r.html").read_text()
+    assert '<h2 id="row-title">Row 6</h2>' in page
+    assert "town" in page
+    assert "--row 6" in page
+    assert command("explain", folder / "outcome.adacc", "--report", tmp_path / "r.html")[0] == 0
+    assert '<h2 id="row-title">' not in (tmp_path / "r.html").read_text()
+
+
+def test_all_methods_are_listed(monkeypatch):
+    code, out, err = command("methods")
+    assert (code, err) == (0, "")
+    for name in adacc.methods():
+        assert re.search(rf"^{name} +(given|found|none) ", out, flags=re.M)
+    assert re.search(r"^adacc1 .*Iosifidis et al. 2022$", out, flags=re.M)
+    assert re.search(r"^rusboost .*Seiffert et al. 2010$", out, flags=re.M)
+    assert re.search(r"^lightgbm +lightgbm +Gradient boosted", out, flags=re.M)
+    assert max(map(len, out.splitlines())) <= 80
+    monkeypatch.setenv("COLUMNS", "200")
+    wide = command("methods")[1]
+    assert len(wide.splitlines()) < len(out.splitlines())
+
+
+@pytest.mark.parametrize("name", adacc.methods())
+def test_each_method_tells_its_formula_source_and_options(name):
+    from adacc.cli.methods import own_methods
+
+    code, out, err = command("methods", name)
+    assert (code, err) == (0, "")
+    own = own_methods()[name]
+    assert re.fullmatch(r"[A-Z][^;]* \d{4}(; [A-Z][^;]* \d{4})*", own.source)
+    assert f'adacc.BoostingClassifier("{name}")' in out
+    model = eval(own.call, {"adacc": adacc})
+    assert model._method == name.removesuffix("-cal")
+    assert getattr(model, "calibration", None) == own.method.calibration
+    for option, default in own.method.options().items():
+        assert f"{option} = {default!r}" in out
+    assert own.method.rule.__doc__.strip().partition("\n")[0][:60] in out.replace("\n", " ")
+
+
+def test_methods_of_other_libraries_are_told_apart():
+    code, out, _ = command("methods", "lightgbm")
+    assert code == 0
+    assert "not by adacc, which trains its own methods only" in out
+    assert "--methods lightgbm, shown as LightGBM" in out
+
+
+def test_help_teaches(capsys):
+    for name in ("train", "predict", "evaluate", "explain", "methods"):
+        code, out, _ = command(name, "--help")
+        assert code == 0
+        assert out.count(f"  adacc {name}") + out.count(f"| adacc {name}") >= 2
+        bare = re.findall(r"^  (--[a-z-]+|[A-Z]+)(?: \S+)?$(?!\n {10,}\S)", out, flags=re.M)
+        assert bare == []
+
+
+def test_json_is_plain(folder, tmp_path):
+    command("evaluate", folder / "code.adacc", folder / "new.csv", "--json", tmp_path / "e.json")
+    found = json.loads((tmp_path / "e.json").read_text())
+    assert (found["positive"], found["negative"], found["target"]) == (1, 0, "code")

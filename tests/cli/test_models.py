@@ -1,0 +1,368 @@
+"""train, predict, evaluate, explain: one trip after another, always the same as in Python."""
+
+import gzip
+import io
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import average_precision_score, brier_score_loss, f1_score
+from small_study import command
+
+import adacc
+from adacc import metrics
+from adacc.tables import open_batches
+
+FEATURES = ["amount", "town", "repeated", "insured", "age"]
+
+
+def read(path):
+    """The new claims as Python users have them, and what the model says of them."""
+    frame = pd.read_parquet(path)
+    frame["insured"] = frame["insured"].map({True: "True", False: "False"}).astype(object)
+    return frame
+
+
+@pytest.fixture
+def new(folder):
+    return read(folder / "new.parquet")
+
+
+def said_by(folder, model, *options):
+    code, out, err = command("predict", folder / model, folder / "new.csv", "--id", "claim", *options)
+    assert (code, err) == (0, "adacc: ignored: outcome, size, code\n")
+    return pd.read_csv(io.StringIO(out), dtype={"claim": str})
+
+
+@pytest.mark.parametrize("target", ["outcome", "size", "code"])
+def test_the_command_says_what_python_says(folder, new, target):
+    model = adacc.load(folder / f"{target}.adacc")
+    found = said_by(folder, f"{target}.adacc", "--proba")
+    assert found.columns.tolist() == ["claim", "prediction", *(f"p_{label}" for label in model.classes_)]
+    assert found["claim"].tolist() == new["claim"].tolist()
+    assert found["prediction"].tolist() == model.predict(new[FEATURES]).tolist()
+    np.testing.assert_array_equal(found.iloc[:, 2:].to_numpy(), model.predict_proba(new[FEATURES]))
+
+
+def test_a_model_is_what_compare_judged(folder, tmp_path):
+    """The same costs, by F1 on the training rows, and rounds; and what to know of it is noted."""
+    from adacc.compare.model import fit
+    from adacc.tables import check_features, kinds_of, read_frame
+
+    drop = ["size", "code", "claim"]
+    code, out, err = command(
+        "train", folder / "old.parquet", "--target", "outcome", "--drop", "size,code", "--id", "claim", "--method",
+        "cgada", "--rounds", 5, "--model", tmp_path / "m.adacc",
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    frame = read_frame(folder / "old.parquet", drop, target="outcome")
+    X, y = frame.drop(columns="outcome"), frame["outcome"].to_numpy()
+    check_features(X)
+    due, model = fit("cgada", X, y, "fraud", rounds=5), adacc.load(tmp_path / "m.adacc")
+    np.testing.assert_array_equal(model.decision_function(X), due.decision_function(X))
+    costs = model.costs
+    assert costs == due.costs
+    assert f"costs: fine {costs['fine']:g}, fraud 1 (of ten tried, those of best F1 on these rows)\n" in out
+    recall = metrics.tpr(y, model.predict(X), pos_label="fraud")
+    assert f"{'fraud (to be found)':<19}    30  12.5%  {recall:>6.1%}\n" in out
+    assert "method: cgada, 5 of 5 rounds\n" in out
+    assert "Recall is of the rows it was trained on, which flatters" in out
+    assert model.notes_ == {
+        "target": "outcome",
+        "kinds": kinds_of(X),
+        "positive": "fraud",
+        "others": [],
+        "command": f"adacc train {folder / 'old.parquet'} --target outcome --model {tmp_path / 'm.adacc'} "
+        "--method cgada --drop size,code --id claim --rounds 5 --seed 0",
+        "source": str(folder / "old.parquet"),
+    }
+
+
+def test_columns_are_read_as_the_model_knows_them(folder):
+    """The model itself knows what `train` noted."""
+    from adacc.cli.saved import read_saved
+
+    for target in ("outcome", "size", "code"):
+        saved = read_saved(folder / f"{target}.adacc")
+        assert saved.kinds == saved.notes["kinds"]
+    assert set(saved.kinds.values()) == {"number", "category", "boolean", "boolean category"}
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_standard_input_in_every_form(folder, tmp_path, piped, form):
+    content = (folder / f"old.{form}").read_bytes()
+    piped(content)
+    options = ["--target", "outcome", "--drop", "size,code", "--id", "claim", "--rounds", 8]
+    assert command("train", "-", *options, "--model", tmp_path / "m.adacc")[0] == 0
+    assert adacc.load(tmp_path / "m.adacc").notes_["source"] == "-"
+    due = command("predict", folder / "outcome.adacc", folder / "old.csv")
+    piped(gzip.compress(content) if form == "csv" else content)
+    assert command("predict", tmp_path / "m.adacc", "-")[1] == due[1]
+    piped(content)
+    code, out, _ = command("evaluate", tmp_path / "m.adacc", "-")
+    assert (code, out.splitlines()[0]) == (0, f"{tmp_path / 'm.adacc'} on 240 rows of standard input")
+    piped(content)
+    assert command("explain", tmp_path / "m.adacc", "-", "--row", 3)[0] == 0
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".arrow", ".feather"])
+def test_answers_go_to_files_of_any_form(folder, tmp_path, ending):
+    due = said_by(folder, "code.adacc", "--proba")
+    path = tmp_path / f"scores{ending}"
+    path.write_text("what was there before")
+    code, out, _ = command(
+        "predict", folder / "code.adacc", folder / "new.csv", "--id", "claim", "--proba", "-o", path
+    )  # fmt: skip
+    n = int(due["prediction"].sum())
+    assert (code, out) == (0, f"{path}: 130 rows, predicted {130 - n} 0, {n} 1\n")
+    if ending in (".arrow", ".feather"):
+        found = pd.read_feather(path)
+    elif ending == ".parquet":
+        found = pd.read_parquet(path)
+    else:
+        found = pd.read_csv(path, sep="\t" if ".tsv" in ending else ",", dtype={"claim": str})
+    pd.testing.assert_frame_equal(found, due)
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
+def test_the_id_is_passed_on_as_it_is(folder, tmp_path):
+    """From typed files too: numbers with gaps stay whole numbers."""
+    frame = pd.read_parquet(folder / "new.parquet")
+    frame["claim"] = pd.array([None if i == 3 else 2**60 + i for i in range(130)], dtype="Int64")
+    frame.to_parquet(tmp_path / "new.parquet", row_group_size=50)
+    code, out, _ = command("predict", folder / "outcome.adacc", tmp_path / "new.parquet", "--id", "claim")
+    assert code == 0
+    assert [line.split(",")[0] for line in out.splitlines()[2:6]] == [
+        str(2**60 + 1),
+        str(2**60 + 2),
+        "",
+        str(2**60 + 4),
+    ]
+    command(
+        "predict", folder / "outcome.adacc", tmp_path / "new.parquet", "--id", "claim", "-o", tmp_path / "s.parquet"
+    )
+    assert pd.read_parquet(tmp_path / "s.parquet", dtype_backend="numpy_nullable")["claim"].equals(frame["claim"])
+
+
+def test_an_id_that_begins_with_a_gap_may_be_text(folder, tmp_path, monkeypatch):
+    """The first rows decide on the types of the file that is written."""
+    monkeypatch.setattr("adacc.tables.batches.ROWS", 50)
+    frame = pd.read_parquet(folder / "new.parquet")
+    frame.loc[:59, "claim"] = None
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    out = tmp_path / "s.parquet"
+    code, _, err = command("predict", folder / "outcome.adacc", tmp_path / "new.csv", "--id", "claim", "-o", out)
+    assert code == 0, err
+    assert pd.read_parquet(out)["claim"].dropna().tolist() == frame["claim"].dropna().tolist()
+
+
+@pytest.mark.parametrize("threshold", [0.0, 0.3, 1.0])
+def test_a_threshold_is_of_the_class_to_be_found(folder, new, threshold):
+    model = adacc.load(folder / "outcome.adacc")
+    p = model.predict_proba(new[FEATURES])[:, model.classes_.tolist().index("fraud")]
+    due = np.where(p >= threshold, "fraud", "fine").tolist()
+    assert said_by(folder, "outcome.adacc", "--threshold", threshold)["prediction"].tolist() == due
+    code, out, _ = command("evaluate", folder / "outcome.adacc", folder / "new.csv", "--threshold", threshold)
+    caught = sum(said == "fraud" == true for said, true in zip(due, new["outcome"], strict=True))
+    assert (code, f"{caught} caught" in out) == (0, True)
+
+
+def test_a_probability_that_is_the_threshold_is_enough(folder):
+    p = said_by(folder, "outcome.adacc", "--proba")["p_fraud"]
+    threshold = sorted(p.tolist())[65]
+    found = said_by(folder, "outcome.adacc", "--threshold", threshold)["prediction"] == "fraud"
+    assert found.tolist() == (p >= threshold).tolist() != (p > threshold).tolist()
+
+
+def test_the_class_to_be_found_may_be_the_first(folder, tmp_path, new):
+    """Of two labels in their order; measures, thresholds and explanations are of that one."""
+    options = ["--target", "outcome", "--drop", "size,code", "--id", "claim", "--rounds", 8, "--positive", "fine"]
+    path, rows = tmp_path / "m.adacc", folder / "new.csv"
+    assert command("train", folder / "old.csv", *options, "--model", path)[0] == 0
+    model, X = adacc.load(path), new[FEATURES]
+    assert (model.pos_label, model.classes_.tolist()) == ("fine", ["fine", "fraud"])
+    p, scores = model.predict_proba(X)[:, 0], -model.decision_function(X)
+    said = np.where(p >= 0.8, "fine", "fraud")
+    assert command("predict", path, rows, "--threshold", 0.8)[1].split()[1:] == said.tolist()
+    command("evaluate", path, rows, "--threshold", 0.8, "--json", tmp_path / "e.json")
+    found = json.loads((tmp_path / "e.json").read_text())
+    assert found["positive"] == "fine"
+    due = metrics.evaluate(new["outcome"], said, scores, pos_label="fine")
+    assert {name: found["measures"][name] for name in due} == pytest.approx(due)
+    out = command("explain", path, rows, "--row", 9)[1]
+    assert f"The probability of fine is {p[8]:.1%}." in out
+    assert out.endswith(f"  {scores[8]:+8.3f}\n")
+    shapes = command("explain", path)[1].partition("above 0 speaks for fine:")[2]
+    missing = -model.shape_functions()["amount"].missing
+    assert re.search(rf"^  \(missing\) +{re.escape(f'{missing:+.2f}')} ", shapes.partition("\namount\n")[2], re.M)
+
+
+def test_a_table_without_rows_has_no_answers(folder, tmp_path):
+    header = (folder / "new.csv").read_text().splitlines()[0]
+    (tmp_path / "none.csv").write_text(f"{header}\n")
+    asked = ["predict", folder / "outcome.adacc", tmp_path / "none.csv", "--proba", "--id", "claim"]
+    assert command(*asked)[:2] == (0, "claim,prediction,p_fine,p_fraud\n")
+    assert command(*asked, "-o", tmp_path / "s.parquet")[0] == 0
+    found = pd.read_parquet(tmp_path / "s.parquet")
+    assert (found.shape, found["p_fine"].dtype) == ((0, 4), np.float64)
+
+
+def test_columns_go_by_name_and_strangers_are_named(folder, tmp_path, new):
+    shuffled = new[[*reversed(FEATURES)]].assign(a=1, b=2, c=3, d=4)
+    shuffled.to_csv(tmp_path / "new.csv", index=False)
+    code, out, err = command("predict", folder / "outcome.adacc", tmp_path / "new.csv")
+    assert (code, err) == (0, "adacc: ignored: a, b, c and 1 more\n")
+    assert out.split()[1:] == adacc.load(folder / "outcome.adacc").predict(new[FEATURES]).tolist()
+
+
+def test_one_class_against_the_others(folder, tmp_path, new):
+    options = ["--drop", "outcome,code", "--id", "claim", "--rounds", 8, "--model", tmp_path / "m.adacc"]
+    code, out, err = command("train", folder / "old.csv", "--target", "size", "--positive", "small", *options)
+    assert (code, err) == (0, "")
+    assert "small (to be found)" in out
+    model = adacc.load(tmp_path / "m.adacc")
+    assert model.classes_.tolist() == ["other", "small"]
+    assert sorted(model.notes_["others"]) == ["large", "middle"]
+    command("evaluate", tmp_path / "m.adacc", folder / "new.csv", "--json", tmp_path / "e.json")
+    found = json.loads((tmp_path / "e.json").read_text())
+    true, said = new["size"] == "small", model.predict(new[FEATURES]) == "small"
+    assert found["measures"]["tpr"] == metrics.tpr(true, said, pos_label=True)
+    assert (found["positive"], found["negative"]) == ("small", "other")
+    relabelled = new.assign(size=np.where(true, "small", "other"))  # the others may be called by their new name
+    relabelled.to_csv(tmp_path / "new.csv", index=False)
+    command("evaluate", tmp_path / "m.adacc", tmp_path / "new.csv", "--json", tmp_path / "again.json")
+    assert json.loads((tmp_path / "again.json").read_text())["measures"] == found["measures"]
+
+
+def test_the_one_class_may_itself_be_called_other(folder, tmp_path):
+    frame = pd.read_csv(folder / "old.csv").assign(size=lambda frame: frame["size"].replace("small", "other"))
+    frame.to_csv(tmp_path / "old.csv", index=False)
+    options = ["--drop", "outcome,code", "--id", "claim", "--rounds", 4, "--model", tmp_path / "m.adacc"]
+    assert command("train", tmp_path / "old.csv", "--target", "size", "--positive", "other", *options)[0] == 0
+    assert adacc.load(tmp_path / "m.adacc").classes_.tolist() == ["all others", "other"]
+
+
+def test_costs_are_taken_by_label(folder, tmp_path):
+    options = ["--drop", "outcome,size", "--id", "claim", "--rounds", 4, "--method", "cgada"]
+    options += ["--model", tmp_path / "m.adacc", "--target", "code"]
+    for given, due in (("1=20,0.0=1", {1: 20.0, 0: 1.0}), ("balanced", "balanced")):
+        code, out, err = command("train", folder / "old.csv", *options, "--costs", given)
+        assert (code, err) == (0, "")
+        assert adacc.load(tmp_path / "m.adacc").costs == due
+        assert "of ten tried" not in out
+    assert command("train", folder / "old.csv", *options, "--calibrate", "sigmoid")[0] == 0
+    model = adacc.load(tmp_path / "m.adacc")
+    assert (model.calibration, model.calibration_cv) == ("sigmoid", 5)
+
+
+def test_two_classes_are_evaluated_by_all_measures(folder, tmp_path, new):
+    model = adacc.load(folder / "outcome.adacc")
+    code, out, err = command(
+        "evaluate", folder / "outcome.adacc", folder / "new.csv", "--json", tmp_path / "e.json"
+    )  # fmt: skip
+    assert (code, err) == (0, "adacc: ignored: claim, size, code\n")
+    X, true = new[FEATURES], new["outcome"].to_numpy()
+    at, said = model.classes_.tolist().index("fraud"), model.predict(X)
+    scores = model.decision_function(X) * (1 if at == 1 else -1)
+    due = metrics.evaluate(true, said, scores, pos_label="fraud")
+    due["average_precision"] = average_precision_score(true == "fraud", scores)
+    due["brier"] = brier_score_loss(true == "fraud", model.predict_proba(X)[:, at])
+    caught, alarms = ((said == "fraud") & (true == label) for label in ("fraud", "fine"))
+    due["precision"] = caught.sum() / (caught.sum() + alarms.sum())
+    found = json.loads((tmp_path / "e.json").read_text())
+    assert found["measures"] == pytest.approx(due)
+    assert found["confusion"]["caught"] == caught.sum()
+    assert found["confusion"]["false_alarms"] == alarms.sum()
+    assert sum(found["confusion"].values()) == found["rows"] == 130
+    assert f"F1: of precision and TPR                      {due['f1']:.3f}\n" in out
+    assert f"TPR: of fraud caught                          {due['tpr']:.1%}\n" in out
+
+
+def test_more_classes_are_evaluated_one_by_one(folder, tmp_path, new, monkeypatch):
+    said = adacc.load(folder / "size.adacc").predict(new[FEATURES])
+    code, out, _ = command("evaluate", folder / "size.adacc", folder / "new.parquet", "--json", tmp_path / "e.json")
+    assert code == 0
+    found, labels = json.loads((tmp_path / "e.json").read_text()), ["large", "middle", "small"]
+    assert found["classes"] == labels
+    assert found["confusion"] == metrics.confusion(new["size"], said, labels=labels).tolist()
+    assert found["measures"] == pytest.approx(
+        {
+            "balanced_accuracy": metrics.balanced_accuracy(new["size"], said),
+            "gmean": metrics.gmean(new["size"], said),
+            "macro_f1": f1_score(new["size"], said, average="macro"),
+        }
+    )
+    assert found["recall"] == pytest.approx([(said[new["size"] == label] == label).mean() for label in labels])
+    assert "said large  said middle  said small" in out
+    monkeypatch.setenv("COLUMNS", "30")
+    narrow = command("evaluate", folder / "size.adacc", folder / "new.parquet")[1]
+    assert "said large  said middle" not in narrow
+    assert "is middle  said" in narrow
+
+
+def test_labels_of_other_types_are_the_same_labels(folder, tmp_path, new):
+    """A model of 0 and 1 is judged by true and false, by "1" and "0", by 1.0 and 0.0."""
+    due = command("evaluate", folder / "code.adacc", folder / "new.csv")[1].partition("\n")[2]
+    for number, column in enumerate((new["code"] == 1, new["code"].astype(float), new["code"].astype(str))):
+        for ending in ("csv", "parquet"):
+            path = tmp_path / f"new{number}.{ending}"
+            changed = new.assign(code=column)
+            changed.to_csv(path, index=False) if ending == "csv" else changed.to_parquet(path)
+            assert command("evaluate", folder / "code.adacc", path)[1].partition("\n")[2] == due
+
+
+def test_rows_of_one_class_leave_measures_open(folder, tmp_path, new):
+    new[new["outcome"] == "fine"].to_csv(tmp_path / "fine.csv", index=False)
+    code, out, err = command(
+        "evaluate", folder / "outcome.adacc", tmp_path / "fine.csv", "--json", tmp_path / "e.json"
+    )  # fmt: skip
+    assert (code, err) == (0, "adacc: ignored: claim, size, code\n")
+    measures = json.loads((tmp_path / "e.json").read_text())["measures"]
+    assert [name for name, value in measures.items() if value is None] == ["tpr", "auc", "average_precision", "opm"]
+    assert "AUC: order of the scores                          -\n" in out
+
+
+def python_model(tmp_path, X, y, **options):
+    adacc.AdaCC1Classifier(n_estimators=6, **options).fit(X, y).save(tmp_path / "own.adacc")
+    return tmp_path / "own.adacc"
+
+
+def test_a_model_saved_by_python_will_do(folder, tmp_path, new):
+    old = read(folder / "old.parquet")
+    path = python_model(tmp_path, old[FEATURES], old["outcome"])
+    due = adacc.load(path).predict(new[FEATURES]).tolist()
+    assert command("predict", path, folder / "new.csv")[1].split()[1:] == due
+    code, out, _ = command("evaluate", path, folder / "new.csv", "--target", "outcome")
+    assert (code, "TPR: of fraud caught" in out) == (0, True)
+    assert command("explain", path)[0] == 0
+    code, _, err = command("evaluate", path, folder / "new.csv")
+    assert (code, err) == (2, f"adacc: error: {path} does not say which column it predicts; name it with --target\n")
+
+
+def test_what_a_python_model_lacks_is_said(folder, tmp_path):
+    old = read(folder / "old.parquet")
+    path = python_model(tmp_path, old[["amount", "age"]].to_numpy(), old["outcome"])
+    code, out, err = command("predict", path, folder / "new.csv")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"adacc: error: {path} was trained on an array, whose columns have no names")
+    code, out, _ = command("explain", path)
+    assert (code, "x0" in out) == (0, True)
+    coded = old[["amount"]].assign(place=pd.Categorical(old["age"].fillna(0).astype(int)))
+    code, out, err = command("predict", python_model(tmp_path, coded, old["outcome"]), folder / "new.csv")
+    assert (code, out) == (2, "")
+    assert "column 'place' held categories in training that are no text, such as 0" in err
+
+
+def test_batches_give_what_the_whole_gives(folder, monkeypatch):
+    due = command("predict", folder / "size.adacc", folder / "new.parquet", "--proba")
+    judged = command("evaluate", folder / "size.adacc", folder / "new.parquet")
+    explained = command("explain", folder / "size.adacc", folder / "new.parquet")
+    for module in ("arrow", "batches"):
+        monkeypatch.setattr(f"adacc.tables.{module}.ROWS", 17)
+    frames = list(open_batches(folder / "new.parquet", {"age": "number"}))
+    assert len(frames) == 8
+    assert command("predict", folder / "size.adacc", folder / "new.parquet", "--proba") == due
+    assert command("evaluate", folder / "size.adacc", folder / "new.parquet") == judged
+    assert command("explain", folder / "size.adacc", folder / "new.parquet") == explained
