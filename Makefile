@@ -3,10 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check tests tests-without-jit bench clean
+.PHONY: demo test check tests tests-without-jit test-oldest test-newest guarantees bench clean
 
 demo: $(VENV)/.demo
-	$(BIN)/python examples/01_family_on_digits.py
+	$(BIN)/adacc compare --report demo.html
+	@echo "Open demo.html in a browser."
 
 test: check tests tests-without-jit
 
@@ -23,11 +24,22 @@ tests: $(VENV)/.test
 tests-without-jit: $(VENV)/.test
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto --dist worksteal -m "not compiled"
 
+# The suite with the oldest versions that are promised, and with the newest there are, in environments of their own.
+test-oldest: .venv-oldest/.test
+	.venv-oldest/bin/python -m pytest -n auto --dist worksteal $(ONLY)
+
+test-newest: .venv-newest/.test
+	.venv-newest/bin/python -m pip install -q --upgrade --upgrade-strategy eager -e ".[test]"
+	.venv-newest/bin/python -m pytest -n auto --dist worksteal $(ONLY)
+
+guarantees: $(VENV)/.test
+	$(BIN)/python tests/hostile/guarantees.py
+
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py
 
 $(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install -q -e ".[resampling]"
+	$(BIN)/python -m pip install -q -e ".[cli]"
 	touch $@
 
 $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
@@ -38,9 +50,19 @@ $(VENV)/.bench: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install -q -e ".[bench]"
 	touch $@
 
+.venv-oldest/.test: pyproject.toml constraints-oldest.txt
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install -q -c constraints-oldest.txt -e ".[test]"
+	touch $@
+
+.venv-newest/.test: pyproject.toml
+	$(PYTHON) -m venv .venv-newest
+	.venv-newest/bin/python -m pip install -q -e ".[test]"
+	touch $@
+
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis dist
+	rm -rf $(VENV) .venv-oldest .venv-newest .pytest_cache .mypy_cache .ruff_cache .hypothesis dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
