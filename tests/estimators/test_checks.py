@@ -45,6 +45,9 @@ def expected_failures(estimator):
         failures["check_classifiers_train"] = "probabilities are frequencies, and the votes decide, not the largest one"
     if isinstance(estimator, adacc.CostDecision) and estimator.threshold == "tuned":
         failures["check_classifiers_train"] = "the cut-off is the cheapest one, not one half"
+        if not XFAIL_STRICT:
+            reason = "checks of old make two classes of three by the first row, which is another one of the two fits"
+            failures |= dict.fromkeys(WEIGHTS_ARE_REPEATS, reason)
     return failures
 
 

@@ -758,7 +758,7 @@ GAPS = np.where(y == 1, np.nan, 0.0)
         ({"scoring": lambda model, X, y: {"a": 1.0}}, {}, (TypeError, ValueError), "scor"),
         ({"cv": 1}, {}, ValueError, "n_splits=2 or more"),
         ({"cv": 500}, {}, ValueError, "n_splits=500 greater than the number of samples"),
-        ({"cv": "three"}, {}, ValueError, "Expected `cv` as an integer"),
+        ({"cv": "three"}, {}, ValueError, "Expected `?cv`? as an integer"),
         ({"cv": KFold}, {}, TypeError, r"cv must be a splitter such as KFold\(\), got the class"),
         ({"cv": [([0.5, 1.0], [2])]}, {}, ValueError, "cv: fold 0 must be two arrays of row numbers"),
         ({"cv": [(np.arange(80), [90])]}, {}, ValueError, "cv: fold 0 has numbers of rows beyond the 90 there are"),

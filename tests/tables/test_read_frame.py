@@ -113,7 +113,7 @@ class TestColumns:
         ("given", "kind", "values"),
         [
             (pa.array([1, None], pa.decimal128(5, 2)), "float64", [1.0, np.nan]),
-            (pa.array([0.5, 2], pa.float16()), "float16", [0.5, 2.0]),
+            (pa.array(np.array([0.5, 2], np.float16)), "float16", [0.5, 2.0]),
             (pa.array([1, None]), "float64", [1.0, np.nan]),
             (pa.array([True, False]), "bool", [True, False]),
             (pa.nulls(2), "float64", [np.nan, np.nan]),

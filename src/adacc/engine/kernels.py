@@ -242,7 +242,7 @@ def fill_defaults(scale, total, begins, ends, defaults, histogram):
             for at in range(begins[c], ends[c]):
                 others += histogram[k, at] if at != defaults[c] else 0.0
             left = total[k] - scale[k] * others
-            histogram[k, defaults[c]] = left / scale[k] if left > EMPTY else 0.0
+            histogram[k, defaults[c]] = left / scale[k] if left > EMPTY * total[k] else 0.0
 
 
 # Histograms to a split.

@@ -159,7 +159,7 @@ class Stumps:
 
     def pruned(self) -> Stumps:
         """The same predictions, without the splits whose branches all predict the same class."""
-        lookups = [self.lookup(t) for t in range(len(self))]
+        lookups = (self.lookup(t) for t in range(len(self)))
         records = self.records.copy()
         records["feature"][[(lookup == lookup[0]).all() for lookup in lookups]] = -1
         return Stumps(records, self.coder)
@@ -170,8 +170,11 @@ class Stumps:
     def _by_code(self, contributions: Array) -> Iterator[tuple[int, Array]]:
         """Each used feature with the summed contribution of each of its codes."""
         for feature in self.used.tolist():
-            rounds = np.flatnonzero(self.records["feature"] == feature)
-            yield feature, np.sum([contributions[t][self.lookup(t)] for t in rounds.tolist()], axis=0)
+            first, *later = np.flatnonzero(self.records["feature"] == feature).tolist()
+            total = contributions[first][self.lookup(first)]
+            for t in later:  # one at a time: all of them would be rounds × codes in memory
+                total += contributions[t][self.lookup(t)]
+            yield feature, total
 
     def _constant(self, contributions: Array) -> Array:
         unsplit = np.flatnonzero(self.records["feature"] < 0)

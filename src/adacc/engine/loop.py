@@ -17,6 +17,11 @@ from adacc.engine.samplers import Sampler
 from adacc.engine.table import Table
 from adacc.rules.base import ROUNDING, Array, Rule, right_and_wrong
 
+STRONGEST = 100.0
+"""No vote is stronger: the factors are e to as much as four times it, which of a vote beyond 177 is no float any more.
+A learning rate of 1 leads to 20 at most.
+"""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -205,9 +210,9 @@ class Boosting:
             return None
         if isinstance(alpha, float):  # as nearly always, and NumPy would take a while to find out
             alpha = self._largest_vote if alpha == inf else alpha
-        else:
-            alpha = np.where(alpha == inf, self._largest_vote, alpha)
-        return alpha * self.plan.learning_rate
+            return max(-STRONGEST, min(STRONGEST, alpha * self.plan.learning_rate))
+        alpha = np.where(alpha == inf, self._largest_vote, alpha)
+        return np.clip(alpha * self.plan.learning_rate, -STRONGEST, STRONGEST)
 
     def _learner_error_rates(self) -> Array:
         rows, predicted = self.rows, self.audience.predicted

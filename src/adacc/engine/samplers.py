@@ -130,6 +130,10 @@ class Smote:
         return Sample(everyone, weights.values, self.rows.starts, extra)
 
 
+FARTHEST = 1e140
+"""Of larger numbers the squared distances, by which neighbours are found, may leave the range of floats."""
+
+
 def synthesise(members: Table, n_new: int, k_neighbors: int, seed: int) -> NDArray[Any]:
     """`n_new` rows between the rows of one class and their neighbours in it; copies where there is but one row."""
     nominal = np.flatnonzero(members.categorical).tolist()
@@ -137,6 +141,10 @@ def synthesise(members: Table, n_new: int, k_neighbors: int, seed: int) -> NDArr
     for j, values in members.numbers(np.flatnonzero(~members.categorical).tolist(), members.every_row):
         if np.isnan(values).any():
             raise ValueError(f"smoteboost cannot make rows from missing values, and {members.name(j)} has some")
+        if np.abs(values).max() > FARTHEST:
+            raise ValueError(
+                f"smoteboost cannot make rows from numbers beyond {FARTHEST}, and {members.name(j)} has some"
+            )
         X[:, j] = values
     categories = {}
     for j in nominal:

@@ -271,7 +271,12 @@ NOT_CATEGORIES = (date, timedelta, np.datetime64, np.timedelta64, complex, list,
 
 def is_frame(X: Any) -> bool:
     """Whether X is a data frame of a library that narwhals knows."""
-    return isinstance(nw.from_native(X, pass_through=True, eager_only=True), nw.DataFrame)
+    try:
+        return isinstance(nw.from_native(X, pass_through=True, eager_only=True), nw.DataFrame)
+    except nw.exceptions.DuplicateError:
+        names = list(getattr(X, "column_names", None) or X.columns)
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"X must have columns of different names, but several are called {twice!r}") from None
 
 
 def read(X: Any) -> Table:
@@ -316,6 +321,8 @@ def _as_floats(values: NDArray[Any], name: str) -> Floats:
     except (TypeError, ValueError):
         odd = next(value for value in values if value is not None and not _is_number(type(value)))
         raise ValueError(f"{name} must hold numbers, as in training, but holds {odd!r}") from None
+    except OverflowError:
+        raise ValueError(f"{name} holds a whole number that is too large for a float") from None
     infinite = np.isinf(floats)
     if infinite.any():
         raise ValueError(f"{name} holds an infinite value in row {int(np.argmax(infinite))}")

@@ -68,7 +68,7 @@ def _most_likely(x: Array, target: Array, weight: Array, line: Array) -> Array:
             break
         bent = bend * x
         hessian = np.array([[(bent * x).sum(), bent.sum()], [bent.sum(), bend.sum()]])
-        step = np.linalg.lstsq(hessian, gradient)[0]  # scores that are all the same leave the slope open
+        step = np.linalg.lstsq(hessian, gradient, rcond=None)[0]  # scores that are all the same leave the slope open
         size = 1.0
         while size > FLAT and loss((line[0] - size * step[0]) * x + (line[1] - size * step[1])) > now + FLAT:
             size /= 2.0

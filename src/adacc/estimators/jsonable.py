@@ -106,12 +106,11 @@ def _array(values: list[Any], dtype: str, what: str) -> NDArray[Any]:
         raise fault
     if kind == "U" and int(dtype[2:]) * len(items) > MOST_CHARACTERS:
         raise fault
+    if kind in "iu" and not all(np.iinfo(dtype).min <= item <= np.iinfo(dtype).max for item in items):
+        raise fault  # NumPy 1 would let them wrap around
     array = np.empty(len(items), dtype)
-    try:
-        with np.errstate(over="ignore"):
-            array[:] = items
-    except OverflowError:
-        raise fault from None
+    with np.errstate(over="ignore"):
+        array[:] = items
     if array.tolist() != items:
         raise fault
     return array

@@ -152,11 +152,10 @@ def check_labels(y: Any, name: str) -> NDArray[Any]:
         assert_all_finite(labels, input_name=name)
     if labels.dtype == object and any(map(is_missing, labels)):
         raise ValueError(f"{name} has missing labels")
-    try:
-        check_classification_targets(labels)
-    except TypeError:  # they cannot be sorted
+    if labels.dtype == object and len({isinstance(label, str) for label in labels}) > 1:
         kinds = ", ".join(sorted({type(label).__name__ for label in labels}))
-        raise TypeError(f"{name} must have labels of one kind, got {kinds}") from None
+        raise TypeError(f"{name} must have labels of one kind, got {kinds}")
+    check_classification_targets(labels)
     return labels
 
 

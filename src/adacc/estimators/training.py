@@ -72,18 +72,22 @@ class Problem:
 
 
 MOST_ROWS = 1e15
+LEAST_WEIGHT = 1e-200
+"""Of lighter rows, beside others that count as a row or more, the products and inverses would leave floats' range."""
 
 
 def as_counts(weight: Array) -> Array:
     """Weights as numbers of rows: those that add up to fewer than the rows there are, or to a number out of all reason,
-    say only how rows compare, and are brought to an average of 1 or to `MOST_ROWS`.
+    say only how rows compare, and are brought to an average of 1 or to `MOST_ROWS`. No row that counts counts less than
+    `LEAST_WEIGHT`.
     """
     largest = weight.max()
     relative = (weight / largest).sum()
     n_rows = np.count_nonzero(weight)
-    if n_rows / relative <= largest <= MOST_ROWS / relative:
-        return weight
-    return weight / largest * (n_rows if largest < n_rows / relative else MOST_ROWS) / relative
+    counts = weight
+    if not n_rows / relative <= largest <= MOST_ROWS / relative:
+        counts = weight / largest * (n_rows if largest < n_rows / relative else MOST_ROWS) / relative
+    return np.where(weight > 0.0, np.maximum(counts, LEAST_WEIGHT), 0.0)
 
 
 class Bench:

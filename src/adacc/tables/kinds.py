@@ -102,7 +102,15 @@ def decoded(column: Any) -> Any:
     """A column's values, however they are stored."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    return column.cast(pa.large_string()) if column.type == pa.string_view() else column
+    return _owned(column) if column.type == pa.string_view() else column
+
+
+def _owned(column: Any) -> Any:
+    """Text views as text."""
+    try:
+        return column.cast(pa.large_string())
+    except pa.ArrowNotImplementedError:  # the first pyarrows with views could not cast them
+        return pa.chunked_array([pa.array(column.to_pylist(), pa.large_string())])
 
 
 def as_read(column: Any) -> Any:
