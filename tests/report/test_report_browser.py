@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from made_result import METHODS, explained, predictions, result
 from nasty_results import IMAGE, NASTY, SCRIPT, hostile
+from slider import COUNTS, counts_at_every_threshold
 
 pytestmark = pytest.mark.compiled  # the results come from fitted models
 
 INTERVAL_TEXTS = "[...document.querySelectorAll('[data-chart=intervals] text')].map(each => each.textContent)"
-COUNTS = ("caught", "missed", "alarms", "left_alone")
 
 
 def texts(page, selector):
@@ -92,17 +92,7 @@ def test_counts_at_every_threshold(report):
         report.select_option("#threshold-method", label=method["label"])
         assert shown_counts(report, "own") == counted(found[method["name"]]["decided"])
         assert report.input_value("#threshold") == str(method["pooled"]["thresholds"]["default"])
-        seen = report.evaluate(
-            """names => {
-                const slider = document.getElementById("threshold");
-                return Array.from({ length: Number(slider.max) + 1 }, (_, at) => {
-                    slider.value = at;
-                    slider.dispatchEvent(new Event("input"));
-                    return names.map(name => Number(document.getElementById(`now-${name}`).textContent));
-                });
-            }""",
-            COUNTS,
-        )
+        seen = counts_at_every_threshold(report)
         thresholds = method["pooled"]["thresholds"]["at"]
         assert seen == [counted(found[method["name"]]["probability"] >= at) for at in thresholds]
 
