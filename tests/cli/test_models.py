@@ -13,6 +13,7 @@ from small_study import command
 
 import adacc
 from adacc import metrics
+from adacc.datasets.tables import EXACT
 from adacc.tables import open_batches
 
 FEATURES = ["amount", "town", "repeated", "insured", "age"]
@@ -33,7 +34,7 @@ def new(folder):
 def said_by(folder, model, *options):
     code, out, err = command("predict", folder / model, folder / "new.csv", "--id", "claim", *options)
     assert (code, err) == (0, "adacc: ignored: outcome, size, code\n")
-    return pd.read_csv(io.StringIO(out), dtype={"claim": str})
+    return pd.read_csv(io.StringIO(out), dtype={"claim": str}, **EXACT)
 
 
 @pytest.mark.parametrize("target", ["outcome", "size", "code"])
@@ -122,7 +123,7 @@ def test_answers_go_to_files_of_any_form(folder, tmp_path, ending):
     elif ending == ".parquet":
         found = pd.read_parquet(path)
     else:
-        found = pd.read_csv(path, sep="\t" if ".tsv" in ending else ",", dtype={"claim": str})
+        found = pd.read_csv(path, sep="\t" if ".tsv" in ending else ",", dtype={"claim": str}, **EXACT)
     pd.testing.assert_frame_equal(found, due)
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
 

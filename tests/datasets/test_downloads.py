@@ -40,9 +40,9 @@ class TestOpenML:
 
     def test_missing_then_repeated_rows_are_dropped(self, toy, server, monkeypatch):
         frame, target = toy("adult")
-        gaps, again = frame[:5].copy(), frame[10:14]
-        gaps["occupation"] = None
-        raw = pd.concat([frame, gaps, again], ignore_index=True).astype({"occupation": "category"})
+        raw = pd.concat([frame, frame[:5], frame[10:14]], ignore_index=True).astype({"occupation": object})
+        raw.loc[len(frame) : len(frame) + 4, "occupation"] = None
+        raw = raw.astype({"occupation": "category"})
         labels = pd.concat([target, target[:5], target[10:14]]).map({0: "<=50K", 1: ">50K"})
         server.serve_openml(1590, raw.rename(columns=lambda name: name.replace("_", "-")), labels)
         found, found_target = load("adult")

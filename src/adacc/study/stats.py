@@ -5,6 +5,7 @@ Everywhere a row is a data set and a column a method; larger scores are better, 
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -87,7 +88,11 @@ def wilcoxon_tests(scores: ArrayLike, against: int) -> Array:
     for method in range(table.shape[1]):
         difference = table[:, method] - table[:, against]
         if method != against:
-            p_values[method] = stats.wilcoxon(difference).pvalue if difference.any() else 1.0
+            with warnings.catch_warnings():
+                warnings.simplefilter(
+                    "ignore", UserWarning
+                )  # SciPy of old tells when it approximates; of late it does not
+                p_values[method] = stats.wilcoxon(difference).pvalue if difference.any() else 1.0
     return p_values
 
 
