@@ -249,6 +249,14 @@ def test_any_bytes_are_no_archive(content):
 
 
 class TestFiles:
+    def test_a_link_stays_a_link(self, tmp_path):
+        path, link = tmp_path / "real.adacc", tmp_path / "latest.adacc"
+        path.write_bytes(b"old")
+        link.symlink_to(path)
+        archive.write(link, b"new")
+        assert link.is_symlink()
+        assert path.read_bytes() == b"new"
+
     def test_written_as_a_whole(self, tmp_path):
         path = tmp_path / "m.adacc"
         archive.write(path, b"PK\x03\x04 one")

@@ -13,17 +13,17 @@ import json
 import os
 import re
 import struct
-import uuid
 import zipfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from hashlib import sha256
 from math import prod
-from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
+
+from adacc.files import whole_file
 
 FORMAT, VERSION = "adacc model", 1
 DOCUMENT, SEAL = "model.json", "SHA256SUMS"
@@ -111,19 +111,9 @@ def unpack(content: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 
 
 def write(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file that is never seen half written, not even after a power cut; nothing is left of a failure."""
-    scratch = Path(path).parent / f".adacc-{uuid.uuid4().hex}.tmp"
-    try:
-        with open(scratch, "xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(scratch, path)
-    except OSError as error:  # of the file that was asked for, not of one that nobody knows
-        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
-    finally:
-        with suppress(OSError):  # there is none if it could not be made, or has been given its name
-            scratch.unlink()
+    """Write a file, whole or not at all."""
+    with whole_file(path) as scratch:
+        scratch.write_bytes(content)
 
 
 def read(path: str | os.PathLike[str]) -> bytes:

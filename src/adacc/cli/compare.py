@@ -8,9 +8,10 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
 
-from adacc.cli.files import check_output, whole_file
+from adacc.cli.files import check_output
 from adacc.cli.options import count, names, path, rounds, seed, spelled
 from adacc.cli.show import note, plain, say
+from adacc.files import whole_file
 
 EXAMPLES = """\
 examples:

@@ -7,10 +7,11 @@ from argparse import ArgumentParser, Namespace
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
-from adacc.cli.files import check_output, whole_file
-from adacc.cli.options import path, probability
+from adacc.cli.files import check_output
+from adacc.cli.options import add_model, add_threshold, path
 from adacc.cli.saved import Saved, read_saved
 from adacc.cli.show import listed, plain, say, share, table, width
+from adacc.files import whole_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,13 +34,10 @@ def add_to(commands: Any) -> None:
         description="Compare a model's answers with the truth. Take rows that it was not trained on:\n"
         "those flatter.",
     )  # fmt: skip
-    top.add_argument("model", type=path, metavar="MODEL", help="a file that `adacc train` or a model's save() wrote")
+    add_model(top)
     top.add_argument("data", metavar="DATA", help="a table with the column to predict; '-' is standard input")
     top.add_argument("--target", metavar="COL", help="the column with the truth (default: as in training)")
-    top.add_argument(
-        "--threshold", type=probability, metavar="P",
-        help="predict the class to be found where its probability is at least P (default: as the model decides)",
-    )  # fmt: skip
+    add_threshold(top)
     top.add_argument("--json", type=path, metavar="FILE", help="write the numbers to a file, too")
     top.set_defaults(run=evaluate)
 

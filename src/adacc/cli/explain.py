@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from adacc.cli.curves import shape_lines
 from adacc.cli.files import check_output
-from adacc.cli.options import count, path, spelled
+from adacc.cli.options import add_model, count, path, spelled
 from adacc.cli.saved import Saved, read_saved
 from adacc.cli.show import bar, number, plain, say, share, width
 
@@ -34,7 +34,7 @@ def add_to(commands: Any) -> None:
         "explain", help="what a model has learnt, or why it says what it says of a row", epilog=EXAMPLES,
         description="A model is a sum of one curve for each feature: what it has learnt can be told exactly.",
     )  # fmt: skip
-    top.add_argument("model", type=path, metavar="MODEL", help="a file that `adacc train` or a model's save() wrote")
+    add_model(top)
     top.add_argument(
         "data", nargs="?", metavar="DATA",
         help="rows to explain and to compare with: features then count by how far they move the scores of these rows "

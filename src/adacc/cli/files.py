@@ -1,12 +1,9 @@
-"""Files that a command writes: looked at before any work is done, and complete or not there at all."""
+"""Files that a command writes, looked at before any work is done."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from uuid import uuid4
 
 
 def check_output(path: Path, *read: str | Path) -> None:
@@ -25,17 +22,3 @@ def check_output(path: Path, *read: str | Path) -> None:
         source = Path(other).expanduser()
         if str(other) != "-" and path.exists() and source.exists() and path.samefile(source):
             raise ValueError(f"{path} is read by this command and would be lost; name another file to write")
-
-
-@contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
-    """Another path to write to; what is there in the end becomes the file, and of a failure nothing stays."""
-    target = path.resolve()  # a link stays one
-    scratch = target.with_name(f".adacc-{uuid4().hex}.tmp")
-    try:
-        yield scratch
-        os.replace(scratch, target)
-    except OSError as error:
-        raise OSError(f"{path} cannot be written: {error.strerror or error}") from error
-    finally:
-        scratch.unlink(missing_ok=True)

@@ -79,7 +79,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return STOPPED
     except ImportError as error:
         return _fail(f"{error}. The commands need more than the library: pip install 'adacc[cli,plot]'", USAGE, debug)
-    except (ValueError, OSError) as error:
+    except OSError as error:
+        of_a_file = error.filename is not None and error.strerror is not None
+        return _fail(f"{error.filename}: {error.strerror}" if of_a_file else str(error), USAGE, debug)
+    except ValueError as error:
         return _fail(str(error), USAGE, debug)
     except Exception as error:
         said = f"{type(error).__name__}: {error}"

@@ -7,7 +7,6 @@ import re
 import sys
 from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass
-from difflib import get_close_matches
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -108,6 +107,7 @@ def own_methods() -> dict[str, Own]:
 
 def show(options: Namespace) -> None:
     from adacc.compare import contestants
+    from adacc.rules.registry import meant
 
     own, everyone = own_methods(), contestants()
     others = {name: each for name, each in everyone.items() if not each.is_own}
@@ -119,8 +119,7 @@ def show(options: Namespace) -> None:
         say(_of_other(others[options.name]))
     else:
         known = [*own, *others]
-        near = get_close_matches(options.name.lower(), known, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"known are {', '.join(known)}"
+        hint = meant(options.name, known) or f"known are {', '.join(known)}"
         raise ValueError(f"method {options.name!r} is unknown: {hint}")
 
 

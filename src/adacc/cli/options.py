@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from argparse import ArgumentTypeError, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from math import nan
 from pathlib import Path
 from typing import Any
@@ -77,6 +77,17 @@ def costs(text: str) -> str | dict[str, float]:
         return {label.strip(): float(cost) for label, _, cost in pairs}
     except ValueError:
         raise ArgumentTypeError(f"'balanced', or LABEL=COST with commas between, is expected, got {text!r}") from None
+
+
+def add_model(top: ArgumentParser) -> None:
+    top.add_argument("model", type=path, metavar="MODEL", help="a file that `adacc train` or a model's save() wrote")
+
+
+def add_threshold(top: ArgumentParser) -> None:
+    top.add_argument(
+        "--threshold", type=probability, metavar="P",
+        help="predict the class to be found where its probability is at least P (default: as the model decides)",
+    )  # fmt: skip
 
 
 def spelled(options: Namespace, *positional: str) -> str:

@@ -11,10 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
-from adacc.cli.files import check_output, whole_file
-from adacc.cli.options import path, probability
+from adacc.cli.files import check_output
+from adacc.cli.options import add_model, add_threshold, path
 from adacc.cli.saved import Saved, read_saved
 from adacc.cli.show import plain, say
+from adacc.files import whole_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,14 +35,11 @@ def add_to(commands: Any) -> None:
         description="Predict the rows of a table, in their order. It may be larger than memory; columns go\n"
         "by their names, in any order, and others may stand among them.",
     )  # fmt: skip
-    top.add_argument("model", type=path, metavar="MODEL", help="a file that `adacc train` or a model's save() wrote")
+    add_model(top)
     top.add_argument("data", metavar="DATA", help="the table; '-' is standard input")
     top.add_argument("--proba", action="store_true", help="add the probability of each class, a column p_LABEL each")
     top.add_argument("--id", metavar="COL", help="a column of the table that is to stand beside the answers")
-    top.add_argument(
-        "--threshold", type=probability, metavar="P",
-        help="predict the class to be found where its probability is at least P (default: as the model decides)",
-    )  # fmt: skip
+    add_threshold(top)
     top.add_argument(
         "-o", "--output", type=path, metavar="FILE",
         help="write to .csv, .tsv (.gz packs them), .parquet or .arrow instead of CSV to the terminal",

@@ -7,7 +7,6 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import lru_cache, partial
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -23,6 +22,7 @@ from threadpoolctl import threadpool_limits
 from adacc.compare.problem import Problem
 from adacc.compare.splits import Split
 from adacc.rules import METHODS
+from adacc.rules.registry import meant
 from adacc.study.baselines import BASELINES, Fold
 from adacc.study.family import Family
 from adacc.study.found import Found
@@ -96,9 +96,7 @@ def find_method(name: str, among: Mapping[str, Contestant]) -> str:
     if name in METHODS or name in BASELINES:
         library = BASELINES[name].library if name in BASELINES else "imbalanced-learn"
         raise ValueError(f"method {name!r} needs {library}, which is not installed: pip install {library}")
-    near = get_close_matches(name.lower(), among, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "`adacc methods` lists them"
-    raise ValueError(f"method {name!r} is unknown: {hint}")
+    raise ValueError(f"method {name!r} is unknown: {meant(name, among) or '`adacc methods` lists them'}")
 
 
 def _first_line(rule: type) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import os
 import tempfile
-import uuid
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from adacc.datasets.checks import (
     check_counts,
 )
 from adacc.datasets.sources import download as download_table
+from adacc.files import whole_file
 from adacc.tables import DataError, TableError
 
 Folder: TypeAlias = str | os.PathLike[str]
@@ -302,10 +302,6 @@ def write(table: Table, path: Path) -> None:
     """Write a Parquet file that is never seen half written, whoever else writes it at the same time."""
     frame, target = table
     content = pa.Table.from_pandas(frame.assign(target=target), preserve_index=False)
-    scratch = path.with_name(f".{path.stem}-{uuid.uuid4().hex}.tmp")
-    try:
+    with whole_file(path) as scratch:
         # With checksums of its pages, so that a damaged file is noticed.
         pq.write_table(content, scratch, compression="zstd", write_page_checksum=True)
-        os.replace(scratch, path)
-    finally:
-        scratch.unlink(missing_ok=True)

@@ -10,7 +10,7 @@ CONTRIBUTING.md walks through it with an example.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import Any
@@ -98,10 +98,21 @@ def find(method: str | Rule) -> tuple[str, Method]:
     if not isinstance(method, str):
         raise TypeError(f"method must be a name or a Rule, got {type(method).__name__}: {method!r}")
     if method not in METHODS:
-        near = get_close_matches(method.lower(), METHODS, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"known are {', '.join(METHODS)}"
+        hint = meant(method, METHODS) or f"known are {', '.join(METHODS)}"
         raise ValueError(f"method {method!r} is unknown: {hint}")
     return method, METHODS[method]
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """A question that offers the nearest of the known names; empty where none is near.
+
+    Examples
+    --------
+    >>> meant("addac2", METHODS)
+    "did you mean 'adac2' or 'adacc2' or 'adac3'?"
+    """
+    near = get_close_matches(name.lower(), list(known), n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
 def settle(method: str | Rule, given: Mapping[str, Any]) -> tuple[Method, Rule, dict[str, Any]]:

@@ -6,13 +6,13 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, fields, replace
-from difflib import get_close_matches
 from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from adacc.engine.learners import CRITERIA
 from adacc.rules import METHODS
+from adacc.rules.registry import meant
 from adacc.study.baselines import BASELINES
 
 IN_TWO_DIALECTS = ("adacc1", "adan-cc1", "csb1", "adac1", "adac3", "adacost")
@@ -227,5 +227,5 @@ def _file_and_target(name: str, given: Any) -> tuple[str, str | None]:
 
 
 def _hint(name: str, known: Iterable[str]) -> str:
-    near = get_close_matches(name.lower(), list(known), n=3, cutoff=0.5)
-    return f": did you mean {' or '.join(map(repr, near))}?" if near else f"; known are {', '.join(sorted(known))}"
+    question = meant(name, known)
+    return f": {question}" if question else f"; known are {', '.join(sorted(known))}"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import signal
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from typing import Any, TypeVar
 
 from joblib import Parallel, delayed, parallel_config
+from joblib.externals.loky.backend import resource_tracker as joblib_tracker
 
 Part = TypeVar("Part")
 Answer = TypeVar("Answer")
@@ -41,7 +42,7 @@ def in_parallel(
     [1, 2, 3]
     """
     with parallel_config(**BACKENDS[executor], n_jobs=1 if executor == "local" else n_jobs):
-        with _deaf_to_interrupts():
+        with _interrupts_wait():
             answers = Parallel(return_as="generator_unordered", pre_dispatch="2*n_jobs", batch_size=1)(
                 delayed(function)(part) for part in parts
             )
@@ -53,16 +54,18 @@ def _ignore_interrupts() -> None:
 
 
 @contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
-    """So are the processes begun meanwhile, from their first moment, before they could say so themselves."""
-    if threading.current_thread() is not threading.main_thread():  # only this one may say so
+def _interrupts_wait() -> Iterator[None]:
+    """For the processes begun meanwhile they wait for ever, from their first moment; for this one until the end."""
+    if not hasattr(signal, "pthread_sigmask"):  # as on Windows
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for helper in (resource_tracker, joblib_tracker):  # first, since their start may let interrupts in again
+        helper.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 BACKENDS: dict[str, dict[str, Any]] = {
