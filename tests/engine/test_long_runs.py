@@ -1,15 +1,17 @@
 """Ten thousand rounds: nothing overflows, nothing drifts, and the model can still be used."""
 
 import tracemalloc
+from functools import partial
 
 import numpy as np
 import pytest
 
 from adacc.engine import dtypes
 from adacc.engine.binning import Binning, Coder, Numbers
+from adacc.engine.ground import Here, Plan
 from adacc.engine.layout import Layout
 from adacc.engine.learners import StumpLearner, Stumps
-from adacc.engine.loop import Boosting, Plan
+from adacc.engine.loop import Boosting
 from adacc.engine.rows import Rows
 from adacc.engine.table import ArrayTable
 from adacc.engine.threads import Threads
@@ -33,8 +35,8 @@ class Watched(StumpLearner):
             assert values.sum() == pytest.approx(1.0, rel=1e-9)
             for k, scale in enumerate(weights.scale):
                 block = slice(*self.rows.starts[k : k + 2])
-                for f in range(len(self.gains)):
-                    begin, end = self.offsets[f : f + 2]
+                for f in range(len(self.coder.features)):
+                    begin, end = self.coder.offsets[f : f + 2]
                     fresh = np.bincount(self.layout.column(f)[block], values[block], end - begin)
                     off = np.abs(self.histogram[k, begin:end] * scale - fresh).max() / values[block].sum()
                     self.drift = max(self.drift, off)
@@ -47,10 +49,11 @@ def boosting_of(name, n_classes, learning_rate):
     X = np.column_stack([rng.integers(0, 12, size=(120, 2)), rng.integers(0, 3, 120) * (rng.random(120) < 0.15)])
     y = np.minimum(rng.integers(0, n_classes + 2, 120), n_classes - 1)[::-1].astype(np.intp)
     ones, threads = np.ones(120), Threads(1)
-    layout = Layout(Binning(ones, 16), ArrayTable(X.astype(float)), Rows.group(y, n_classes, ones), threads)
+    columns = partial(Binning(ones, 16).columns, ArrayTable(X.astype(float)))
+    layout = Layout(columns, 3, Rows.group(y, n_classes, ones), threads)
     rule, costs = settle(name, {})[1], np.linspace(0.99, 1.0, n_classes)
     plan = Plan(rule, costs, rule.decision(costs), learning_rate, 0)
-    return Boosting(plan, Watched(layout, layout.histogram, "gini", 0, threads))
+    return Boosting(Here(plan, Watched(layout, layout.histogram, "gini", 0, threads)))
 
 
 @pytest.mark.compiled
@@ -60,8 +63,8 @@ def test_ten_thousand_rounds_neither_overflow_nor_drift(name, n_classes, learnin
     """With three classes and slow votes the costs make a class nearly vanish: its sums must not vanish before it."""
     boosting = boosting_of(name, n_classes, learning_rate)
     boosting.run(ROUNDS)
-    assert boosting.learner.drift < 1e-9
-    assert np.isfinite(boosting.audience.scores).all()
+    assert boosting.ground.learner.drift < 1e-9
+    assert np.isfinite(boosting.ground.audience.scores).all()
     ensemble = boosting.ensemble()
     for record in (ensemble.votes, ensemble.factors, ensemble.history["class_weight"]):
         assert np.isfinite(record).all()

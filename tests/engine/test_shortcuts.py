@@ -1,5 +1,7 @@
 """What is done for speed alone must not show: equal rows made one, threads, bins from a draw, codes by counting."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from support import compare
@@ -29,7 +31,7 @@ def repeated(seed=0, n_distinct=25, n_rows=90):
 def layout_of(X, y, weight=None, collapse=True):
     weight = np.ones(len(y)) if weight is None else weight
     rows = Rows.group(np.asarray(y, dtype=np.intp), y.max() + 1, weight)
-    return Layout(Binning(rows.weight, None), ArrayTable(X), rows, Threads(1), collapse)
+    return Layout(partial(Binning(rows.weight, None).columns, ArrayTable(X)), X.shape[1], rows, Threads(1), collapse)
 
 
 def test_equal_rows_of_a_class_are_one_with_the_sum_of_their_weights():
@@ -78,7 +80,7 @@ def test_equal_rows_stay_apart_where_a_sampler_draws_from_them(method, all_rows)
     problem = Problem(ArrayTable(X), y, np.ones(len(y)), np.arange(2), 0, np.arange(len(y)))
     settings = read_settings(adacc.BoostingClassifier(method, n_estimators=1).get_params(deep=False))
     seen = []
-    train(settings, problem, after_round=lambda boosting, _: seen.append(len(boosting.rows.order)))
+    train(settings, problem, after_round=lambda boosting, _: seen.append(len(boosting.ground.rows.order)))
     assert (seen == [len(y)]) == all_rows
 
 

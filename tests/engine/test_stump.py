@@ -1,6 +1,7 @@
 """The exact stump against scikit-learn's own, and what the engine promises about threads, rows and codes."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,9 +12,10 @@ from support import run_engine
 
 import adacc
 from adacc.engine.binning import Binning
+from adacc.engine.ground import Here, Plan
 from adacc.engine.layout import Layout
 from adacc.engine.learners import StumpLearner
-from adacc.engine.loop import Boosting, Plan
+from adacc.engine.loop import Boosting
 from adacc.engine.rows import Rows
 from adacc.engine.table import ArrayTable
 from adacc.engine.threads import Threads
@@ -114,7 +116,7 @@ def coder_of(values, weights=None, max_bins=255):
     weights = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=float)
     table = ArrayTable(np.asarray(values, dtype=float)[:, None])
     rows = Rows.group(np.zeros(len(values), dtype=np.intp), 1, weights)
-    return Layout(Binning(weights, max_bins), table, rows, Threads(1)).coder
+    return Layout(partial(Binning(weights, max_bins).columns, table), table.n_columns, rows, Threads(1)).coder
 
 
 @given(
@@ -163,19 +165,20 @@ def test_a_heavy_value_has_a_bin_of_its_own_wherever_it_stands():
 
 def boosting_of(X, y, rule, costs):
     table, ones, threads = ArrayTable(X), np.ones(len(y)), Threads(1)
-    layout = Layout(Binning(ones, 16), table, Rows.group(y, 2, ones), threads)
+    layout = Layout(partial(Binning(ones, 16).columns, table), table.n_columns, Rows.group(y, 2, ones), threads)
     learner = StumpLearner(layout, layout.histogram, "gini", 0, threads)
-    return Boosting(Plan(rule, np.array(costs, dtype=float), np.ones(2), 1.0, 0), learner)
+    return Boosting(Here(Plan(rule, np.array(costs, dtype=float), np.ones(2), 1.0, 0), learner))
 
 
 def assert_histograms_are_those_of_the_weights(boosting, rtol):
-    learner, rows, weights = boosting.learner, boosting.rows, boosting.weights.values
-    learner.fit(boosting.weights, None, 0)
-    kept = learner.histogram * boosting.weights.scale[:, None]
+    ground = boosting.ground
+    learner, rows, weights = ground.learner, ground.rows, ground.weights.values
+    learner.fit(ground.weights, None, 0)
+    kept = learner.histogram * ground.weights.scale[:, None]
     for k in range(2):
         block = slice(*rows.starts[k : k + 2])
-        for f in range(len(learner.gains)):
-            begin, end = learner.offsets[f : f + 2]
+        for f in range(len(learner.coder.features)):
+            begin, end = learner.coder.offsets[f : f + 2]
             fresh = np.bincount(learner.layout.column(f)[block], weights[block], end - begin)
             np.testing.assert_allclose(kept[k, begin:end], fresh, rtol=rtol, atol=1e-30)
 
@@ -199,7 +202,8 @@ def test_only_rows_predicted_otherwise_than_most_of_their_class_are_touched():
     boosting = boosting_of(X, y, settle("adaboost", {})[1], [1, 1])
 
     def look(boosting, model):
-        starts, weights, predicted = boosting.rows.starts, boosting.weights, boosting.audience.predicted
+        ground = boosting.ground
+        starts, weights, predicted = ground.rows.starts, ground.weights, ground.audience.predicted
         for k in range(2):
             listed = weights.listing[0][starts[k] : weights.listing[3][k]]
             block = predicted[starts[k] : starts[k + 1]]
@@ -229,9 +233,10 @@ def test_what_is_left_after_many_losses_is_summed_anew():
     y = np.repeat([0, 0, 1], [10, 90, 100]).astype(np.intp)
     boosting = boosting_of(X, y, Fading(), [1, 1])
     anew = []
-    boosting.run(18, lambda boosting, _: anew.append(bool(boosting.weights.stale[0])))
+    boosting.run(18, lambda boosting, _: anew.append(bool(boosting.ground.weights.stale[0])))
     assert anew == [False, False, False, False, False, True] * 3  # 0.3**6 is below 0.001
-    assert boosting.weights.values[0] < 1e-9 * boosting.weights.values[-1]
+    weights = boosting.ground.weights.values
+    assert weights[0] < 1e-9 * weights[-1]
     assert_histograms_are_those_of_the_weights(boosting, rtol=1e-12)
 
 

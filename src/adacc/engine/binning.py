@@ -126,16 +126,16 @@ class Binning:
             yield j, numbers, numbers.code(values)
         for j in wanted:
             if categorical[j]:
-                categories = Categories(_in_order(table.distinct(j)))
+                categories = Categories(in_order(table.distinct(j)))
                 yield j, categories, categories.encode(table, j)[order]
 
     def thresholds(self, values: Floats) -> Floats:
         """Midway between neighbouring distinct values; of more than `max_bins` of them, between bins of even weight."""
         if self.max_bins is not None and self._sample is not None:
-            found, n_distinct = _thresholds(values[self._sample], NONE, self.max_bins)
+            found, n_distinct = find_thresholds(values[self._sample], NONE, self.max_bins)
             if n_distinct > self.max_bins:
                 return found
-        return _thresholds(values, self.weight if self._weighted else NONE, self.max_bins)[0]
+        return find_thresholds(values, self.weight if self._weighted else NONE, self.max_bins)[0]
 
     @cached_property
     def _weighted(self) -> bool:
@@ -146,16 +146,24 @@ class Binning:
         """Rows drawn by weight, one from each of `SAMPLE` equal shares of the whole; None where there are too few."""
         if len(self.weight) <= SAMPLE:
             return None
-        cumulative = np.cumsum(self.weight)
-        drawn = (np.arange(SAMPLE) + np.random.default_rng(0).random(SAMPLE)) * (cumulative[-1] / SAMPLE)
-        return np.minimum(np.searchsorted(cumulative, drawn, side="right"), len(cumulative) - 1)
+        return rows_at(draws(self.weight.sum()), self.weight)
 
 
 NONE = np.empty(0)
 
 
-def _thresholds(values: Floats, weights: Floats, max_bins: int | None) -> tuple[Floats, int]:
-    """The thresholds, and the number of distinct values."""
+def draws(whole: float) -> Floats:
+    """Ascending places in rows laid end to end by weight, `whole` in all: one in each of `SAMPLE` equal shares."""
+    return (np.arange(SAMPLE) + np.random.default_rng(0).random(SAMPLE)) * (whole / SAMPLE)
+
+
+def rows_at(places: Floats, weight: Floats) -> NDArray[np.intp]:
+    """The rows at these places of rows laid end to end by weight."""
+    return np.minimum(np.searchsorted(np.cumsum(weight), places, side="right"), len(weight) - 1)
+
+
+def find_thresholds(values: Floats, weights: Floats, max_bins: int | None) -> tuple[Floats, int]:
+    """Thresholds between bins of even weight, `NONE` standing for equal weights; and the number of distinct values."""
     if len(weights):
         order = np.argsort(values, kind="stable")
         values, weights = values[order], weights[order]
@@ -169,7 +177,7 @@ def _thresholds(values: Floats, weights: Floats, max_bins: int | None) -> tuple[
     return out[:n_found].copy(), n_distinct
 
 
-def _in_order(labels: set[Any]) -> tuple[Any, ...]:
+def in_order(labels: set[Any]) -> tuple[Any, ...]:
     """Labels in an order that does not depend on the rows'; missing last."""
     present, missing = labels - {None}, (None,) if None in labels else ()
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from adacc.engine import dtypes, kernels
-from adacc.engine.binning import Binning, Coder, Column, Feature
+from adacc.engine.binning import Coder, Column, Feature
 from adacc.engine.rows import Listing, Rows
-from adacc.engine.table import Table
 from adacc.engine.threads import Threads
 from adacc.rules.base import Array
 
@@ -24,6 +23,9 @@ WORTHWHILE = 0.9
 
 GLANCE = 2000
 """Rows that are looked at before all rows are counted."""
+
+Columns = Callable[[NDArray[np.uint32], Sequence[int]], Iterable[Column]]
+"""The wanted columns' codes, one at a time, the rows in the given order."""
 
 
 class Part:
@@ -104,9 +106,14 @@ class Part:
         if self._by_row is not None:
             kernels.add_entries(*self._by_row, *listing, histogram)
 
+    @property
+    def is_sparse(self) -> bool:
+        """Whether some columns keep only the entries that are not their commonest code."""
+        return bool(self._entries)
+
     def complete(self, scale: Array, total: Array, histogram: Array) -> None:
         """Fill in the commonest codes of sparse columns, once all is added."""
-        if self._entries:
+        if self.is_sparse:
             kernels.fill_defaults(scale, total, self._begins, self._ends, self._places, histogram)
 
     def column(self, feature: int) -> NDArray[Any]:
@@ -164,13 +171,11 @@ class Layout:
         The rows' own weights, by class and code; those of sparse columns' commonest codes are not filled in.
     """
 
-    def __init__(
-        self, source: Coder | Binning, table: Table, rows: Rows, threads: Threads, collapse: bool = False
-    ) -> None:
+    def __init__(self, columns: Columns, n_columns: int, rows: Rows, threads: Threads, collapse: bool = False) -> None:
         def code(first: int, last: int) -> Part:
-            return Part(source.columns(table, rows.order, range(first, last)), len(rows.order), first, last)
+            return Part(columns(rows.order, range(first, last)), len(rows.order), first, last)
 
-        parts: list[Part] = threads.over(table.n_columns, code)
+        parts: list[Part] = threads.over(n_columns, code)
         self.rows = _collapse(parts, rows) if collapse else rows
         self.coder = Coder(tuple(feature for part in parts for feature in part.features))
         for part in parts:

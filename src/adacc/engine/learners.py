@@ -19,6 +19,7 @@ from adacc.engine.binning import Categories, Coder
 from adacc.engine.layout import Layout, Part
 from adacc.engine.rows import Listing, Rows, Weights
 from adacc.engine.samplers import Extra, Sample
+from adacc.engine.splits import Splitter
 from adacc.engine.steps import Steps, compile_stumps
 from adacc.engine.table import Table
 from adacc.engine.threads import Threads
@@ -26,13 +27,8 @@ from adacc.rules.base import Array
 
 Cells = tuple[NDArray[Any], NDArray[np.uint8]]
 
-TIE = 1e-12
-"""Splits whose gains (of a total weight of 1) are closer than this are equal, and so are the weights of a leaf."""
-
 WORTH_THREADS = 200_000
 """Nanoseconds of a round below which handing it to threads takes longer than it saves."""
-
-CRITERIA = {"gini": kernels.GINI, "entropy": kernels.ENTROPY, "error": kernels.ERROR}
 
 
 class Scorer(Protocol):
@@ -211,20 +207,11 @@ class StumpLearner:
     """
 
     def __init__(self, layout: Layout, histogram: Array, criterion: str, tie_class: int, threads: Threads) -> None:
-        self.layout, self.rows = layout, layout.rows
+        self.layout, self.rows, self.coder = layout, layout.rows, layout.coder
         self.threads = threads
         self._threads_of_round = threads if layout.work > WORTH_THREADS else Threads(1)
-        self.coder = coder = layout.coder
-        self.offsets, self.categorical = coder.offsets, coder.categorical
-        self.criterion, self.tie_class = CRITERIA[criterion], tie_class
-        common = self.rows.n_classes == 2 and self.criterion == kernels.GINI
-        self.best_splits = kernels.best_splits_two if common else kernels.best_splits
-        n_features = len(coder.features)
         self.histogram = histogram
-        self._n_codes = np.diff(self.offsets).tolist()
-        self.gains, self.cuts = np.zeros(n_features), np.zeros(n_features, dtype=np.int64)
-        self.leaves, self.classes = np.empty((4, self.rows.n_classes)), np.empty(4, dtype=np.int64)
-        self.lookup = np.empty(int(np.diff(self.offsets).max()), dtype=dtypes.CLASS)
+        self.splitter = Splitter(self.coder, self.rows.n_classes, criterion, tie_class)
 
     def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, Cells, Array]:
         if sample is None:
@@ -244,24 +231,17 @@ class StumpLearner:
             first, last = part.first, part.last
             part.add(listing, self.histogram)
             if extra is not None:
-                codes, offsets = extra.prepared[first:last], self.offsets[first:last]
+                codes, offsets = extra.prepared[first:last], self.splitter.offsets[first:last]
                 kernels.add_rows(codes, offsets, *extra.listing, self.histogram)
             part.complete(scale, total, self.histogram)
-            self.best_splits(
-                self.histogram, scale, total, self.offsets, self.categorical,
-                self.criterion, first, last, TIE, self.gains, self.cuts,
-            )  # fmt: skip
+            self.splitter.look(self.histogram, scale, total, first, last)
 
         self._threads_of_round.each(work, self.layout.parts)
-        W = np.empty((len(scale), len(scale)))
-        feature, cut = kernels.choose_split(
-            self.gains, self.cuts, self.histogram, scale, self.offsets, self.categorical,
-            self.tie_class, TIE, self.leaves, self.classes, self.lookup, W,
-        )  # fmt: skip
-        return (feature, cut, *self.classes[:3].tolist()), self._cells(feature, self.layout.column(max(feature, 0))), W
+        split, W = self.splitter.choose(self.histogram, scale)
+        return split, self._cells(split[0], self.layout.column(max(split[0], 0))), W
 
     def _cells(self, feature: int, column: NDArray[Any]) -> Cells:
-        return column, self.lookup[: self._n_codes[max(feature, 0)]]
+        return column, self.splitter.lookup(feature)
 
     def prepare(self, table: Table, order: NDArray[np.uint32]) -> NDArray[np.unsignedinteger]:
         return self.coder.codes(table, order, self.threads).astype(self.layout.dtype, copy=False)

@@ -49,6 +49,10 @@ class Rows:
         starts = np.searchsorted(kept, self.starts)
         return Rows(self.order[kept], starts, weight, self.class_weight)
 
+    def by_class(self, amounts: Array) -> Array:
+        """The rows' amounts, summed for each class."""
+        return np.array([block.sum() for block in np.split(amounts, self.starts[1:-1])])
+
     @property
     def listing(self) -> Listing:
         """All rows with their weights."""
@@ -102,7 +106,7 @@ class Weights:
         self.raw = self.values
         self.raw /= self.raw.sum()
         self.scale[:] = self._shrunk[:] = 1.0
-        self.class_weight = np.array([block.sum() for block in np.split(self.raw, self.rows.starts[1:-1])])
+        self.class_weight = self.rows.by_class(self.raw)
         self.stale[:] = self.any_stale = True
         self._listed[:] = np.arange(len(self.raw))
         self._by[:] = self.raw

@@ -356,10 +356,12 @@ class BaseBoosting(TableReader, CallbackSupportMixin, ClassifierMixin, BaseEstim
             )
 
 
-def attributes_of(ensemble: Ensemble, classes: NDArray[Any]) -> dict[str, Any]:
-    """The attributes that make an estimator fitted, one without calibration."""
+def attributes_of(ensemble: Ensemble, classes: NDArray[Any], settings: Settings | None = None) -> dict[str, Any]:
+    """The attributes that make an estimator fitted, one without calibration; `settings` if it may be gone on with."""
     history = ensemble.history
+    origin = {} if settings is None else {"_trained_by": _training_of(settings), "_seed": settings.seed}
     return {
+        **origin,
         "classes_": classes,
         "n_iter_": len(ensemble),
         "history_": history,
@@ -373,9 +375,7 @@ def attributes_of(ensemble: Ensemble, classes: NDArray[Any]) -> dict[str, Any]:
 
 def fitted_attributes(ensemble: Ensemble, problem: Problem, settings: Settings | None = None) -> dict[str, Any]:
     """The same of an ensemble just trained; with `settings`, calibrated where these say so."""
-    attributes = attributes_of(ensemble, problem.classes)
-    if settings is not None:
-        attributes |= {"_trained_by": _training_of(settings), "_seed": settings.seed}
+    attributes = attributes_of(ensemble, problem.classes, settings)
     if settings is not None and settings.calibration is not None:
         calibrator, multipliers = calibrate(settings, problem, ensemble, settings.calibration)
         attributes |= {"_calibrator": calibrator, "_multipliers": multipliers}

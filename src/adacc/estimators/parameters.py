@@ -26,6 +26,8 @@ OWN = {
     Synthetic rows of each rarer class in a round.""",
     "k_neighbors": """int, default=5
     Neighbours between which synthetic rows lie.""",
+    "client": """dask.distributed.Client, default=None
+    The cluster; None for the client that was made last.""",
 }
 
 SHARED = {

@@ -89,10 +89,7 @@ class TableReader:
         used = np.flatnonzero(weight)
         labels = labels[used]
         classes = np.unique(labels)
-        if not 2 <= len(classes) <= dtypes.MAX_CLASSES:
-            few = f"only one class, {classes.tolist()[0]!r}" if len(classes) == 1 else f"{len(classes)} classes"
-            where = " among the rows of positive sample_weight" if len(used) < table.n_rows else ""
-            raise ValueError(f"y must have from 2 to {dtypes.MAX_CLASSES} classes, got {few}{where}")
+        check_classes(classes, some_are_left_out=len(used) < table.n_rows)
         codes = np.searchsorted(classes, labels)
         if len(used) < table.n_rows:
             table, weight = table.take(used), weight[used]
@@ -146,6 +143,14 @@ def _first_odd_cell(X: Any) -> str:
     return ""
 
 
+def check_classes(classes: NDArray[Any], some_are_left_out: bool) -> None:
+    """Refuse too few or too many; `some_are_left_out`: whether rows have a weight of zero."""
+    if not 2 <= len(classes) <= dtypes.MAX_CLASSES:
+        few = f"only one class, {classes.tolist()[0]!r}" if len(classes) == 1 else f"{len(classes)} classes"
+        where = " among the rows of positive sample_weight" if some_are_left_out else ""
+        raise ValueError(f"y must have from 2 to {dtypes.MAX_CLASSES} classes, got {few}{where}")
+
+
 def check_labels(y: Any, name: str) -> NDArray[Any]:
     labels = column_or_1d(y, warn=True)
     if labels.dtype.kind == "f":
@@ -160,6 +165,18 @@ def check_labels(y: Any, name: str) -> NDArray[Any]:
 
 
 def check_weight(sample_weight: Any, n_rows: int, name: str) -> Array:
+    """Weights as numbers of rows, not all of them zero."""
+    weight = read_weight(sample_weight, n_rows, name)
+    if not weight.any():
+        raise ValueError(NO_WEIGHT.format(name))
+    return as_counts(weight)
+
+
+NO_WEIGHT = "{} must not be zero for every row"
+
+
+def read_weight(sample_weight: Any, n_rows: int, name: str) -> Array:
+    """Weights as given."""
     if sample_weight is None:
         return np.ones(n_rows)
     try:
@@ -174,6 +191,4 @@ def check_weight(sample_weight: Any, n_rows: int, name: str) -> Array:
         if bad.any():
             row = int(np.argmax(bad))
             raise ValueError(f"{name} must be {what}, got {weight[row]} in row {row}")
-    if not weight.any():
-        raise ValueError(f"{name} must not be zero for every row")
-    return as_counts(weight)
+    return weight

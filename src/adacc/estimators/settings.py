@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
-from adacc.engine.learners import CRITERIA
+from adacc.engine.splits import CRITERIA
 from adacc.estimators.parameters import OPTIONS_OF_ALL, SHARED
 from adacc.rules import Method, Rule
 from adacc.rules.registry import settle

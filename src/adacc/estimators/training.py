@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,9 +14,10 @@ from sklearn.model_selection import StratifiedKFold
 from adacc.costs import class_costs
 from adacc.engine.binning import Binning, Coder
 from adacc.engine.ensemble import Ensemble
+from adacc.engine.ground import Audience, Here, Plan
 from adacc.engine.layout import Layout
 from adacc.engine.learners import ClassifierLearner, Learner, StumpLearner
-from adacc.engine.loop import Audience, Boosting, Plan
+from adacc.engine.loop import Boosting
 from adacc.engine.rows import Rows
 from adacc.engine.samplers import Sampler, Smote, UnderSampler
 from adacc.engine.table import Table
@@ -47,6 +48,9 @@ class Problem:
     def rows(self) -> Rows:
         return Rows.group(self.y, len(self.classes), self.weight)
 
+    def plan(self, settings: Settings) -> Plan:
+        return make_plan(settings, self.classes, self.rows.class_weight, self.tie_class)
+
     def subset(self, rows: NDArray[np.intp]) -> Problem:
         return replace(
             self,
@@ -76,18 +80,48 @@ LEAST_WEIGHT = 1e-200
 """Of lighter rows, beside others that count as a row or more, the products and inverses would leave floats' range."""
 
 
-def as_counts(weight: Array) -> Array:
-    """Weights as numbers of rows: those that add up to fewer than the rows there are, or to a number out of all reason,
-    say only how rows compare, and are brought to an average of 1 or to `MOST_ROWS`. No row that counts counts less than
-    `LEAST_WEIGHT`.
+class Weighing(NamedTuple):
+    """What must be known of all weights to read them as numbers of rows.
+
+    Attributes
+    ----------
+    largest : float
+        The largest weight.
+    whole : float
+        The sum of all, the largest being 1.
+    n_rows : int
+        Those that are not zero.
     """
-    largest = weight.max()
-    relative = (weight / largest).sum()
-    n_rows = np.count_nonzero(weight)
-    counts = weight
-    if not n_rows / relative <= largest <= MOST_ROWS / relative:
-        counts = weight / largest * (n_rows if largest < n_rows / relative else MOST_ROWS) / relative
-    return np.where(weight > 0.0, np.maximum(counts, LEAST_WEIGHT), 0.0)
+
+    largest: float
+    whole: float
+    n_rows: int
+
+    @classmethod
+    def of(cls, weight: Array) -> Weighing:
+        largest = float(weight.max(initial=0.0))
+        return cls(largest, float((weight / (largest or 1.0)).sum()), int(np.count_nonzero(weight)))
+
+    def __or__(self, other: Weighing) -> Weighing:
+        largest = max(self.largest, other.largest)
+        whole = sum(each.whole * (each.largest / (largest or 1.0)) for each in (self, other))
+        return Weighing(largest, whole, self.n_rows + other.n_rows)
+
+    def counts(self, weight: Array) -> Array:
+        """Weights as numbers of rows: those that add up to fewer than the rows there are, or to a number out of all
+        reason, say only how rows compare, and are brought to an average of 1 or to `MOST_ROWS`. No row that counts
+        counts less than `LEAST_WEIGHT`.
+        """
+        largest, whole, n_rows = self
+        counts = weight
+        if not n_rows / whole <= largest <= MOST_ROWS / whole:
+            counts = weight / largest * (n_rows if largest < n_rows / whole else MOST_ROWS) / whole
+        return np.where(weight > 0.0, np.maximum(counts, LEAST_WEIGHT), 0.0)
+
+
+def as_counts(weight: Array) -> Array:
+    """Weights as numbers of rows; see `Weighing`."""
+    return Weighing.of(weight).counts(weight)
 
 
 class Bench:
@@ -119,7 +153,8 @@ class Bench:
             if start is not None:
                 source = start.models.coder  # type: ignore[attr-defined]
             collapse = settings.method.sampler is None  # a sampler draws rows one by one
-            self._layout = Layout(source, problem.table, problem.rows, threads, collapse)
+            columns = partial(source.columns, problem.table)
+            self._layout = Layout(columns, problem.table.n_columns, problem.rows, threads, collapse)
         self.prepared: Any = None
         if held_out is not None:
             self.prepared = self.learner(settings, threads).prepare(held_out.table, held_out.rows.order)
@@ -204,12 +239,13 @@ def train_on(
     Several at once if they differ in nothing but costs that only decide: they are boosted once.
     """
     settings, problem, start = several[0], bench.problem, bench.start
-    plan, *alike = plans = [make_plan(each, problem) for each in several]
+    plan, *alike = plans = [problem.plan(each) for each in several]
     learner = bench.learner(settings, threads)
     sampler = _sampler(settings, problem, learner, 0 if start is None else len(start))
-    boosting = Boosting(plan, learner, sampler, alike)
+    ground = Here(plan, learner, sampler, alike)
+    boosting = Boosting(ground)
     if start is not None:
-        boosting.resume(start, problem.table)
+        boosting.resume(start, ground.replay(start, problem.table))
     watches = [None if bench.held_out is None else Watch(bench, each, learner, settings.patience) for each in plans]
 
     def ask_all(boosting: Boosting, model: Any) -> bool:
@@ -217,7 +253,8 @@ def train_on(
         return bool(after_round(boosting, any(stops))) or any(stops)
 
     boosting.run(settings.n_rounds, ask_all)
-    ensembles = zip(boosting.ensembles(), watches, strict=True)
+    model = boosting.ensemble()
+    ensembles = zip([model, *ground.decided_otherwise(model)], watches, strict=True)
     return [_trained(boosting, ensemble, watch, settings.patience) for ensemble, watch in ensembles]
 
 
@@ -230,15 +267,15 @@ def _trained(boosting: Boosting, ensemble: Ensemble, watch: Watch | None, patien
     return Trained(ensemble, boosting.failed_at_once, np.array(watch.recall))
 
 
-def make_plan(settings: Settings, problem: Problem) -> Plan:
-    """The rule with this problem's costs."""
+def make_plan(settings: Settings, classes: NDArray[Any], class_weight: Array, tie_class: int) -> Plan:
+    """The rule with the costs of these classes."""
     rule = settings.rule
-    costs = np.ones(len(problem.classes))
+    costs = np.ones(len(classes))
     if rule.uses_costs:
-        costs = class_costs(settings.options["costs"], problem.classes, problem.rows.class_weight)
+        costs = class_costs(settings.options["costs"], classes, class_weight)
     # A method that decides by probabilities applies its costs to these, not to the votes.
     decision = rule.decision(np.ones_like(costs) if settings.decides_by_probability else costs)
-    return Plan(rule, costs, decision, settings.learning_rate, problem.tie_class)
+    return Plan(rule, costs, decision, settings.learning_rate, tie_class)
 
 
 def _sampler(settings: Settings, problem: Problem, learner: Learner, n_before: int) -> Sampler | None:
@@ -263,7 +300,7 @@ def calibrate(settings: Settings, problem: Problem, ensemble: Ensemble, kind: st
     if not settings.decides_by_probability:
         # Frequencies among the rows as they are, whatever weights the method gave them in training.
         return Calibrator.fit(kind, scores, problem.y, n_classes, problem.weight, rising=True), None
-    plan = make_plan(settings, problem)
+    plan = problem.plan(settings)
     weight = problem.weight * plan.rule.initial(plan.costs)[problem.y]
     return Calibrator.fit(kind, scores, problem.y, n_classes, weight), plan.rule.decision(plan.costs)
 

@@ -18,7 +18,7 @@ from adacc.estimators.calibration import Calibrator, decide
 from adacc.estimators.classifiers import BoostingClassifier
 from adacc.estimators.scoring import BY_COUNTS, Counts, scores_by_counts
 from adacc.estimators.settings import Settings, read_settings
-from adacc.estimators.training import Bench, Trained, make_plan, train_on
+from adacc.estimators.training import Bench, Trained, train_on
 from adacc.rules.base import Array
 from adacc.study.found import Found
 from adacc.study.plan import Protocol, Variant
@@ -90,7 +90,7 @@ class Family:
         scores = ensemble.scores(table)
         if settings.calibration is None:
             return scores, expit(2.0 * scores)
-        plan = make_plan(settings, self.problem)
+        plan = self.problem.plan(settings)
         initial = plan.rule.initial(plan.costs)
         key = id(trained.ensemble), len(ensemble), initial.tobytes()
         if key not in self._calibrators:
@@ -108,7 +108,7 @@ class Family:
 
     def _train(self, several: list[Settings]) -> list[Trained]:
         """A model for each; what boosts and decides alike is boosted once."""
-        plans = [make_plan(settings, self.problem) for settings in several]
+        plans = [self.problem.plan(settings) for settings in several]
         keys = []
         for settings, plan in zip(several, plans, strict=True):
             costs = () if plan.rule.costs_decide_only else plan.costs.tolist()

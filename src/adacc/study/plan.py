@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from adacc.engine.learners import CRITERIA
+from adacc.engine.splits import CRITERIA
 from adacc.rules import METHODS
 from adacc.rules.registry import meant
 from adacc.study.baselines import BASELINES

@@ -90,5 +90,5 @@ def connected(executor: str, scheduler: str | None, n_jobs: int) -> Iterator[Non
         raise ImportError("the executor 'dask' needs Dask: pip install 'dask[distributed]'") from None
     # One thread a worker, since what is limited and silenced for a part is so for its whole process.
     local: dict[str, Any] = {"n_workers": n_jobs, "threads_per_worker": 1, "dashboard_address": None}
-    with Client(scheduler, **(local if scheduler is None else {})):  # type: ignore[no-untyped-call]
+    with Client(scheduler, **(local if scheduler is None else {})):
         yield

@@ -1,0 +1,239 @@
+"""The family on Dask: `DaskBoostingClassifier` for any method by name, and a class for each."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from adacc.distributed.cluster import Cluster, Partitions, is_dask, whole_rows
+from adacc.distributed.training import check_supported, train
+from adacc.engine.loop import Boosting
+from adacc.estimators import classifiers
+from adacc.estimators.base import BaseBoosting
+from adacc.estimators.parameters import parameters
+from adacc.estimators.settings import read_settings
+
+DOC = """{name} for rows on the workers of a Dask cluster.
+
+The same rows give the same model, however many workers and partitions there are, up to the rounding of sums.
+
+Parameters
+----------
+client : dask.distributed.Client, default=None
+    The cluster; None for the client that was made last.
+method, n_estimators, ... :
+    As for `{name}`. Not here: weak learners other than stumps, early stopping, `warm_start`, and calibration by
+    held-out folds.
+
+Attributes
+----------
+classes_, n_iter_, history_, ... :
+    As for `{name}`.
+"""
+
+
+class OnDask:
+    """What a classifier on Dask does otherwise than the class `_local` that it is made of."""
+
+    _local: type[BaseBoosting]
+
+    def fit(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Boost on the rows of X, on the workers that have them.
+
+        Parameters
+        ----------
+        X : Dask array or frame of shape (n_samples, n_features)
+            NaN is a branch of its own; boolean, string and category columns of a frame are used as categories. Its
+            partitions are computed two or three times unless they are persisted.
+        y : Dask array or series of shape (n_samples,)
+            Labels of at least two classes, in partitions as those of X.
+        sample_weight : Dask array or series of shape (n_samples,), default=None
+            A row of weight 2 counts as two rows, one of weight 0 as none.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ClusterError
+            The scheduler is gone, or there is no worker any more.
+        """
+        local = self._unfitted()
+        settings = read_settings(local._settable())
+        check_supported(settings, self.warm_start)
+        X = whole_rows(X)
+
+        def after_round(boosting: Boosting, _: Any) -> bool:
+            self._report(boosting, settings.n_rounds)
+            return False
+
+        pieces = Partitions(Cluster(self.client), X, y, sample_weight)
+        attributes, failed = train(settings, pieces, local, after_round)
+        if failed:
+            warnings.warn(
+                "already the first weak learner is no better than chance; it is kept alone, with vote 1",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        self.__dict__.pop("feature_names_in_", None)
+        if isinstance(X, dd.DataFrame) and all(isinstance(name, str) for name in X.columns):
+            attributes["feature_names_in_"] = np.array(X.columns, dtype=object)
+        self.__dict__.update(attributes, n_features_in_=X.shape[1])
+        return self
+
+    def to_local(self: Any) -> BaseBoosting:
+        """The fitted model as an ordinary classifier, which needs no Dask.
+
+        Returns
+        -------
+        classifier
+            Of the class whose name comes without Dask.
+        """
+        check_is_fitted(self)
+        local = self._unfitted()
+        local.__dict__.update({name: value for name, value in vars(self).items() if name not in vars(local)})
+        local.__dict__.pop("client", None)
+        return local
+
+    def save(self: Any, path: Any, notes: dict[str, Any] | None = None) -> None:
+        """Write the fitted model to a file that `adacc.load` reads as an ordinary classifier; see there."""
+        self.to_local().save(path, notes)
+
+    def predict(self: Any, X: Any) -> Any:
+        """The class of each row.
+
+        Parameters
+        ----------
+        X : Dask array or frame, or anything an ordinary classifier takes
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        array, or Series of a frame's index, of shape (n_samples,)
+            A lazy one of a Dask collection.
+        """
+        return self._answer("predict", X)
+
+    def predict_proba(self: Any, X: Any) -> Any:
+        """Probability of each class, in the order of ``classes_``; for a Dask frame a frame with their names.
+
+        Parameters
+        ----------
+        X : Dask array or frame, or anything an ordinary classifier takes
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        array or frame of shape (n_samples, n_classes)
+            A lazy one of a Dask collection.
+        """
+        return self._answer("predict_proba", X)
+
+    def decision_function(self: Any, X: Any) -> Any:
+        """Score of each row; its sign (two classes) or argmax is the prediction.
+
+        Parameters
+        ----------
+        X : Dask array or frame, or anything an ordinary classifier takes
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        array, series or frame of shape (n_samples,), or (n_samples, n_classes) for more than two classes
+            A lazy one of a Dask collection.
+        """
+        return self._answer("decision_function", X)
+
+    def score(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of the rows that are predicted rightly."""
+        if not is_dask(X):
+            return self.to_local().score(X, y, sample_weight)
+        right = (_values(self.predict(X)) == _values(y)).astype(float)
+        weight = da.ones_like(right) if sample_weight is None else _values(sample_weight)
+        return float(((weight * right).sum() / weight.sum()).compute())
+
+    def _answer(self: Any, method: str, X: Any) -> Any:
+        """An answer of the ordinary classifier: now, or of a Dask collection when it is computed."""
+        local = self.to_local()
+        if not is_dask(X):
+            return getattr(local, method)(X)
+        X = whole_rows(X)
+        empty = _empty_answer(local, method)
+        if isinstance(X, da.Array):
+            wide = {"drop_axis": 1} if empty.ndim == 1 else {"chunks": (X.chunks[0], (empty.shape[1],))}
+            return X.map_blocks(_answer_part, local, method, empty, dtype=empty.dtype, meta=empty, **wide)
+        meta = _as_frame(empty, X._meta.index[:0], method, local.classes_)
+        return X.map_partitions(_answer_part, local, method, empty, meta=meta)
+
+    def _unfitted(self: Any) -> BaseBoosting:
+        params = self.get_params(deep=False)
+        return self._local(**{name: value for name, value in params.items() if name != "client"})
+
+    def __sklearn_clone__(self: Any) -> Any:
+        """A copy that is not fitted, of the same cluster: a connection cannot be copied."""
+        return type(self)(**self._unfitted().get_params(deep=False), client=self.client)
+
+    def __getstate__(self: Any) -> dict[str, Any]:
+        return {**self._local.__getstate__(self), "client": None}
+
+
+def _values(collection: Any) -> Any:
+    return collection.values if isinstance(collection, dd.Series) else collection
+
+
+def _empty_answer(model: BaseBoosting, method: str) -> NDArray[Any]:
+    """What the method says of no rows."""
+    n_classes = len(model.classes_)
+    if method == "predict":
+        return model.classes_[:0]
+    return np.empty(0) if method == "decision_function" and n_classes == 2 else np.empty((0, n_classes))
+
+
+def _answer_part(X: Any, model: BaseBoosting, method: str, empty: NDArray[Any]) -> Any:
+    answers = getattr(model, method)(X) if len(X) else empty
+    return _as_frame(answers, X.index, method, model.classes_) if isinstance(X, pd.DataFrame) else answers
+
+
+def _as_frame(answers: NDArray[Any], index: Any, method: str, classes: NDArray[Any]) -> Any:
+    """With the rows' index, which other columns can be put beside."""
+    if answers.ndim == 1:
+        return pd.Series(answers, index=index, name=method)
+    return pd.DataFrame(answers, index=index, columns=classes.tolist())
+
+
+def _on_dask(local: type[BaseBoosting]) -> Any:
+    name = local.__name__
+    body = {
+        "__doc__": DOC.format(name=name),
+        "__module__": __name__,
+        "__annotations__": {"client": Any},
+        "client": None,
+        "_local": local,
+    }
+    return parameters(type(f"Dask{name}", (OnDask, local), body))
+
+
+DaskBoostingClassifier = _on_dask(classifiers.BoostingClassifier)
+DaskAdaCC1Classifier = _on_dask(classifiers.AdaCC1Classifier)
+DaskAdaCC2Classifier = _on_dask(classifiers.AdaCC2Classifier)
+DaskAdaNCC1Classifier = _on_dask(classifiers.AdaNCC1Classifier)
+DaskAdaNCC2Classifier = _on_dask(classifiers.AdaNCC2Classifier)
+DaskAdaBoostClassifier = _on_dask(classifiers.AdaBoostClassifier)
+DaskCGAdaClassifier = _on_dask(classifiers.CGAdaClassifier)
+DaskAdaMECClassifier = _on_dask(classifiers.AdaMECClassifier)
+DaskAdaCostClassifier = _on_dask(classifiers.AdaCostClassifier)
+DaskCSB1Classifier = _on_dask(classifiers.CSB1Classifier)
+DaskCSB2Classifier = _on_dask(classifiers.CSB2Classifier)
+DaskAdaC1Classifier = _on_dask(classifiers.AdaC1Classifier)
+DaskAdaC2Classifier = _on_dask(classifiers.AdaC2Classifier)
+DaskAdaC3Classifier = _on_dask(classifiers.AdaC3Classifier)
+DaskRareBoostClassifier = _on_dask(classifiers.RareBoostClassifier)

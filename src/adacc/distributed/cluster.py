@@ -1,0 +1,244 @@
+"""Rows on the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from typing import Any
+
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+from dask.delayed import delayed
+from distributed import Client, Future, KilledWorker, default_client, wait
+from distributed.comm import CommClosedError
+
+from adacc.distributed.survey import Piece, code
+from adacc.distributed.training import Surveyed
+from adacc.engine.scattered import Answer, Log, Shard, total
+
+ARITY = 8
+"""Answers that are added up in one task."""
+
+PATIENCE = 30.0
+"""Seconds without a worker after which a cluster is given up."""
+
+GLANCE = 2.0
+"""Seconds between two looks at whether there are workers."""
+
+
+class ClusterError(RuntimeError):
+    """The cluster could not do its part; nothing is wrong with the data."""
+
+
+class Cluster:
+    """A client, and what one may expect of it: answers, or an error that says what happened, but no endless waiting."""
+
+    def __init__(self, client: Any) -> None:
+        if client is None:
+            try:
+                client = default_client()
+            except ValueError:
+                raise ValueError(
+                    "there is no Dask client yet; make one first, such as dask.distributed.Client(n_workers=4) for "
+                    "this machine or Client('tcp://scheduler:8786') for a cluster"
+                ) from None
+        if not isinstance(client, Client):
+            raise TypeError(f"client must be a dask.distributed.Client or None, got {client!r}")
+        self.client = client
+
+    def wait(self, futures: Sequence[Future]) -> None:
+        """Until all are done."""
+        seen = time.monotonic()
+        with faults_named():
+            while True:
+                try:
+                    wait(futures, timeout=GLANCE)
+                    return
+                except TimeoutError:
+                    if self.client.nthreads():
+                        seen = time.monotonic()
+                    elif time.monotonic() - seen > PATIENCE:
+                        raise ClusterError(f"the cluster has had no worker for {PATIENCE:.0f} seconds") from None
+
+    def results(self, futures: Sequence[Future]) -> list[Any]:
+        self.wait(futures)
+        with faults_named():
+            return self.client.gather(futures)
+
+    def submit(self, home: str, function: Callable[..., Any], *arguments: Any) -> Future:
+        """Run on this worker or, where it is no more, on another."""
+        return self.client.submit(
+            function, *arguments, workers=[home], allow_other_workers=True, pure=False
+        )  # fmt: skip
+
+    def homes(self, futures: Sequence[Future]) -> dict[str, list[Future]]:
+        """The futures by the worker that has them."""
+        with faults_named():
+            where = self.client.who_has(futures)
+        homes: dict[str, list[Future]] = {}
+        for future in futures:
+            homes.setdefault(next(iter(where[future.key]), ""), []).append(future)
+        return homes
+
+
+@contextmanager
+def faults_named() -> Iterator[None]:
+    """What goes wrong on a cluster, in words of our own: Dask has others for each way in which it is noticed."""
+    try:
+        yield
+    except KilledWorker as error:
+        raise ClusterError(
+            f"workers died again and again at the same task ({error.task}), most likely for want of memory; give them "
+            "more of it, or smaller partitions"
+        ) from error
+    except (CancelledError, CommClosedError, OSError) as error:
+        raise ClusterError(
+            "the scheduler, or rows that only a lost worker had and that cannot be read or computed again, are gone: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+
+
+class Partitions:
+    """A Dask array or frame with its labels and weights, partition by partition."""
+
+    def __init__(self, cluster: Cluster, X: Any, y: Any, weight: Any) -> None:
+        self._cluster, self._X = cluster, X
+        self._labels = _parts(_beside(X, y, "y"))
+        self._weights: list[Any] = [None] * len(self._labels)
+        if weight is not None:
+            self._weights = _parts(_beside(X, weight, "sample_weight"))
+        self.names = [f"partition {p}" for p in range(len(self._labels))]
+
+    def each(
+        self,
+        look: Callable[..., Any],
+        *known: Any,
+        columns: Sequence[int] | None = None,
+        apart: Sequence[Any] | None = None,
+    ) -> list[Any]:
+        return self._cluster.results(self._look(look, known, columns, apart))
+
+    def _look(
+        self,
+        look: Callable[..., Any],
+        known: tuple[Any, ...],
+        columns: Sequence[int] | None = None,
+        apart: Sequence[Any] | None = None,
+    ) -> list[Future]:
+        of_all = delayed(known, traverse=False)  # one object for all partitions, which can be made again
+        rows = [None] * len(self.names) if columns is not None and not len(columns) else self._rows(columns)
+        own = [()] * len(self.names) if apart is None else [(each,) for each in apart]
+        pieces = zip(rows, self._labels, self._weights, self.names, own, strict=True)
+        return self._cluster.client.compute([delayed(_look_at)(look, of_all, *piece) for piece in pieces])
+
+    def _rows(self, columns: Sequence[int] | None) -> list[Any]:
+        X = self._X
+        if columns is not None:
+            X = X[:, list(columns)] if isinstance(X, da.Array) else X[[X.columns[j] for j in columns]]
+        return _parts(X)
+
+    def crew(self, found: Surveyed) -> Workers:
+        """One shard for each thread of each worker, of the partitions that it has coded."""
+        cluster = self._cluster
+        coded = self._look(code, (*found.known, found.coder))
+        cluster.wait(coded)
+        used = [future for future, n_rows in zip(coded, found.n_rows, strict=True) if n_rows]
+        threads = cluster.client.nthreads()
+        shards, homes = [], []
+        for home, own in cluster.homes(used).items():
+            for some in np.array_split(np.arange(len(own)), min(threads.get(home, 1), len(own))):
+                pieces = [own[p] for p in some]
+                shards.append(cluster.submit(home, Shard, pieces, found.coder, found.class_weight))
+                homes.append(home)
+        cluster.wait(shards)
+        return Workers(cluster, shards, homes)
+
+
+def _look_at(
+    look: Callable[..., Any], known: tuple[Any, ...], X: Any, y: Any, weight: Any, name: str, own: tuple[Any, ...]
+) -> Any:
+    try:
+        return look(Piece(X, y, weight, name), *known, *own)
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{name}: {error}") from None
+
+
+def _parts(collection: Any) -> list[Any]:
+    """The partitions, each to be had by itself."""
+    parts = collection.to_delayed()
+    return parts.ravel().tolist() if isinstance(collection, da.Array) else list(parts)
+
+
+def _beside(X: Any, other: Any, name: str) -> Any:
+    """Labels or weights, cut as X is."""
+    if isinstance(other, dd.DataFrame) and len(other.columns) == 1:
+        other = other[other.columns[0]]
+    if not isinstance(other, da.Array | dd.Series):
+        raise TypeError(f"{name} must be a Dask array or series, as X is, got {type(other).__name__}")
+    if isinstance(other, da.Array):
+        if other.ndim == 2 and other.shape[1] == 1:
+            other = other[:, 0]
+        if other.ndim != 1:
+            raise ValueError(f"{name} must have one value for each row, got the shape {other.shape}")
+        sizes = X.chunks[0] if isinstance(X, da.Array) else ()
+        if sizes and not np.isnan([*sizes, *other.chunks[0]]).any():
+            if sum(sizes) != len(other):
+                raise ValueError(f"X has {sum(sizes)} rows, but {name} has {len(other)}")
+            return other.rechunk((sizes,))
+    n_parts = X.numblocks[0] if isinstance(X, da.Array) else X.npartitions
+    if other.npartitions != n_parts:
+        raise ValueError(
+            f"X has {n_parts} partitions, but {name} has {other.npartitions}; take both from one table, or repartition"
+        )
+    return other
+
+
+def is_dask(X: Any) -> bool:
+    return isinstance(X, da.Array | dd.DataFrame)
+
+
+def whole_rows(X: Any) -> Any:
+    """X, with all columns of a row in one partition."""
+    if isinstance(X, da.Array):
+        if X.ndim != 2:
+            raise ValueError(f"X must have two dimensions, got the shape {X.shape}")
+        return X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
+    if isinstance(X, dd.DataFrame):
+        return X
+    raise TypeError(
+        f"X must be a Dask array or frame, got {type(X).__name__}; for rows in memory there is the class without Dask"
+    )
+
+
+class Workers:
+    """Those who keep the shards on a cluster.
+
+    To Dask a shard is a constant, and where it stands in the log a secret of its own: so one that is lost is made again
+    from its source, says that it has not read so far, and is given the whole log.
+    """
+
+    def __init__(self, cluster: Cluster, shards: list[Future], homes: list[str]) -> None:
+        self._cluster, self._shards, self._homes = cluster, shards, homes
+        self._n_read = 0
+
+    def ask(self, log: Log) -> Answer:
+        answer = self._ask(self._n_read, log[self._n_read :]) or self._ask(0, log)
+        assert answer is not None, "the whole log was given"
+        self._n_read = len(log)
+        return answer
+
+    def _ask(self, first: int, entries: Log) -> Answer | None:
+        answers = [
+            self._cluster.submit(home, Shard.read, shard, first, entries)
+            for shard, home in zip(self._shards, self._homes, strict=True)
+        ]
+        homes = self._homes
+        while len(answers) > ARITY:
+            few = range(0, len(answers), ARITY)
+            answers = [self._cluster.submit(homes[at], total, answers[at : at + ARITY]) for at in few]
+            homes = [homes[at] for at in few]
+        return total(self._cluster.results(answers))

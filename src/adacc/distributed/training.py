@@ -1,0 +1,112 @@
+"""From pieces of rows, wherever they are, to an ensemble."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adacc.distributed.survey import Columns, Labels, look_at_columns, look_at_labels, look_at_values
+from adacc.engine.binning import Coder
+from adacc.engine.loop import Boosting
+from adacc.engine.scattered import Crew, Scattered
+from adacc.estimators.base import BaseBoosting, attributes_of
+from adacc.estimators.reading import TableReader
+from adacc.estimators.settings import Settings
+from adacc.estimators.training import make_plan
+from adacc.rules.base import Array
+
+
+@dataclass(frozen=True)
+class Surveyed:
+    """What is known of all rows.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_classes,)
+        The labels.
+    class_weight : ndarray of shape (n_classes,)
+        Summed sample weight of each class.
+    n_rows : ndarray of shape (n_pieces,)
+        Rows of each piece that count.
+    coder : Coder
+        The bins and categories of every feature.
+    known : tuple
+        What the functions of the survey want to know beside a piece; `code` the coder besides.
+    """
+
+    classes: NDArray[Any]
+    class_weight: Array
+    n_rows: NDArray[np.int64]
+    coder: Coder
+    known: tuple[Any, ...]
+
+
+class Pieces(Protocol):
+    """The rows, a piece at a time.
+
+    Attributes
+    ----------
+    names : list of str
+        How to speak of each piece.
+    """
+
+    names: list[str]
+
+    def each(
+        self,
+        look: Callable[..., Any],
+        *known: Any,
+        columns: Sequence[int] | None = None,
+        apart: Sequence[Any] | None = None,
+    ) -> list[Any]:
+        """What a function says of each piece, given what is known of all and, `apart`, what is for this piece alone.
+
+        With `columns` it sees only these, and none at all (X is None) if they are empty.
+        """
+
+    def crew(self, found: Surveyed) -> Crew:
+        """Code all pieces, make shards of them, and those who keep them."""
+
+
+def check_supported(settings: Settings, warm_start: bool) -> None:
+    """Refuse what needs all rows in one place."""
+    if settings.estimator is not None:
+        raise ValueError("estimator must be None: rows that are not in one place are boosted on native stumps only")
+    if settings.method.sampler is not None:
+        raise ValueError(
+            "rusboost and smoteboost draw rows anew each round, which takes all of them in one place; choose another "
+            "method, or fit on a part of the rows that fits into memory"
+        )
+    if warm_start:
+        raise ValueError("warm_start must be False where rows are not in one place")
+    if settings.patience is not None:
+        raise ValueError("n_iter_no_change must be None where rows are not in one place; set n_estimators")
+
+
+def survey(pieces: Pieces, reader: TableReader, max_bins: int | None) -> Surveyed:
+    """Look at all rows: at their labels, at what their columns hold, and at those of few values once more."""
+    labels = Labels(pieces.each(look_at_labels, columns=()))
+    known = (reader, labels.classes, labels.weighing)
+    columns = Columns(pieces.each(look_at_columns, *known, apart=labels.places()), pieces.names, max_bins)
+    tallies = pieces.each(look_at_values, *known, columns=columns.undecided) if columns.undecided else []
+    return Surveyed(labels.classes, labels.class_weight.sum(axis=1), labels.n_rows, columns.coder(tallies), known)
+
+
+def train(
+    settings: Settings,
+    pieces: Pieces,
+    reader: BaseBoosting,
+    after_round: Callable[[Boosting, Any], bool] = lambda *_: False,
+) -> tuple[dict[str, Any], bool]:
+    """Boost: what makes an estimator fitted, and whether already the first stump was no better than chance."""
+    found = survey(pieces, reader, settings.max_bins)
+    crew = pieces.crew(found)
+    tie_class = reader._negative_class(found.classes, found.class_weight)
+    plan = make_plan(settings, found.classes, found.class_weight, tie_class)
+    boosting = Boosting(Scattered(plan, found.coder, found.class_weight, settings.criterion, crew))
+    boosting.run(settings.n_rounds, after_round)
+    return attributes_of(boosting.ensemble(), found.classes, settings), boosting.failed_at_once
