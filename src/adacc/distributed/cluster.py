@@ -17,7 +17,8 @@ from distributed.comm import CommClosedError
 
 from adacc.distributed.survey import Piece, code
 from adacc.distributed.training import Surveyed
-from adacc.engine.scattered import Answer, Log, Shard, total
+from adacc.engine.scattered import Answer, Log, Shard, Tally, total
+from adacc.rules.base import Array
 
 ARITY = 8
 """Answers that are added up in one task."""
@@ -230,6 +231,12 @@ class Workers:
         assert answer is not None, "the whole log was given"
         self._n_read = len(log)
         return answer
+
+    def tallies(self, log: Log, class_weight: Array) -> list[list[Tally]]:
+        shards = zip(self._shards, self._homes, strict=True)
+        return self._cluster.results(
+            [self._cluster.submit(home, Shard.tally, shard, log, class_weight) for shard, home in shards]
+        )
 
     def _ask(self, first: int, entries: Log) -> Answer | None:
         answers = [

@@ -14,9 +14,10 @@ from adacc.engine.binning import Coder
 from adacc.engine.loop import Boosting
 from adacc.engine.scattered import Crew, Scattered
 from adacc.estimators.base import BaseBoosting, attributes_of
+from adacc.estimators.calibration import Calibrator
 from adacc.estimators.reading import TableReader
 from adacc.estimators.settings import Settings
-from adacc.estimators.training import make_plan
+from adacc.estimators.training import calibration_terms, make_plan
 from adacc.rules.base import Array
 
 
@@ -83,6 +84,8 @@ def check_supported(settings: Settings, warm_start: bool) -> None:
         )
     if warm_start:
         raise ValueError("warm_start must be False where rows are not in one place")
+    if settings.options["calibration_cv"] is not None:
+        raise ValueError("calibration_cv must be None where rows are not in one place: folds would take many fits")
     if settings.patience is not None:
         raise ValueError("n_iter_no_change must be None where rows are not in one place; set n_estimators")
 
@@ -107,6 +110,12 @@ def train(
     crew = pieces.crew(found)
     tie_class = reader._negative_class(found.classes, found.class_weight)
     plan = make_plan(settings, found.classes, found.class_weight, tie_class)
-    boosting = Boosting(Scattered(plan, found.coder, found.class_weight, settings.criterion, crew))
+    ground = Scattered(plan, found.coder, found.class_weight, settings.criterion, crew)
+    boosting = Boosting(ground)
     boosting.run(settings.n_rounds, after_round)
-    return attributes_of(boosting.ensemble(), found.classes, settings), boosting.failed_at_once
+    attributes = attributes_of(boosting.ensemble(), found.classes, settings)
+    if settings.calibration is not None:
+        terms = calibration_terms(settings, plan)
+        calibrator = Calibrator.fit_each(settings.calibration, ground.scores(terms.class_weight), terms.rising)
+        attributes |= {"_calibrator": calibrator, "_multipliers": terms.multipliers}
+    return attributes, boosting.failed_at_once

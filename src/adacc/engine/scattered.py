@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from adacc.engine import dtypes
 from adacc.engine.binning import Coder, Column
+from adacc.engine.ensemble import settle
 from adacc.engine.ground import Audience, Plan
 from adacc.engine.layout import Layout
 from adacc.engine.learners import Models, Stumps
@@ -178,10 +179,42 @@ class Shard:
         now = self._now
         return Answer(now.audience.right, now.wrong, None if isinstance(entries[-1], Vote) else now.histogram)
 
+    def tally(self, log: Log, class_weight: Array) -> list[Tally]:
+        """The scores at the end of the log, of the second of two classes or of each: rows count `class_weight` each."""
+        self.read(0, log)
+        rows, scores = self.layout.rows, self._now.audience.scores
+        weight = rows.weight * class_weight[rows.true]
+        scores = settle(scores.reshape(len(scores), -1))
+        if scores.ndim == 1:
+            return [_tally(scores, rows.true == 1, weight)]
+        return [_tally(scores[:, k], rows.true == k, weight) for k in range(rows.n_classes)]
+
     @property
     def _now(self) -> Standing:
         assert self.standing is not None, "a log begins with Begin"
         return self.standing
+
+
+Tally = tuple[Array, NDArray[np.bool_], Array]
+"""Scores, whether they are of rows of the class, and the weight of these."""
+
+MOST_SCORES = 100_000
+"""Beyond as many different scores of a shard, neighbours become one."""
+
+
+def _tally(scores: Array, positive: NDArray[np.bool_], weight: Array) -> Tally:
+    """Rows of equal scores as one."""
+    found = []
+    for side in (False, True):
+        own = positive == side
+        values, numbers = np.unique(scores[own], return_inverse=True)
+        sums = np.bincount(numbers, weight[own], len(values))
+        if len(values) > MOST_SCORES:
+            begins = np.linspace(0, len(values), MOST_SCORES, endpoint=False).astype(np.intp)
+            together = np.add.reduceat(sums, begins)
+            values, sums = np.add.reduceat(values * sums, begins) / together, together
+        found.append((values, np.full(len(values), side), sums))
+    return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))  # type: ignore[return-value]
 
 
 BYTES_OF_A_ROW = 45
@@ -193,6 +226,9 @@ class Crew(Protocol):
 
     def ask(self, log: Log) -> Answer:
         """Let every shard read the log to its end; their answers, summed."""
+
+    def tallies(self, log: Log, class_weight: Array) -> list[list[Tally]]:
+        """Every shard's scores at the end of the log."""
 
 
 class Scattered:
@@ -208,13 +244,13 @@ class Scattered:
         initial = plan.rule.initial(plan.costs) * class_weight
         self.class_weight = initial / initial.sum()
         self._splitter = Splitter(coder, len(class_weight), criterion, plan.tie_class)
-        self._log: list[Begin | Vote | Reweigh] = []
+        self.log: list[Begin | Vote | Reweigh] = []
         self._answer = self._ask(Begin(plan))
         self._split: Split
 
     def _ask(self, *entries: Begin | Vote | Reweigh) -> Answer:
-        self._log += entries
-        return self.crew.ask(self._log)
+        self.log += entries
+        return self.crew.ask(self.log)
 
     def fit(self, t: int) -> tuple[Any, Array]:
         histogram, even = self._answer.histogram, np.ones(len(self.given_weight))
@@ -240,6 +276,16 @@ class Scattered:
         F /= Z
         self.class_weight = (F * W).sum(axis=1)
         return self._answer.right / self.given_weight, Z
+
+    def scores(self, class_weight: Array) -> list[Tally]:
+        """The scores after all rounds, of the second of two classes or of each: rows count `class_weight` each."""
+        if isinstance(self.log[-1], Vote):  # of a round that was then discarded
+            self.log.append(self.log[-1]._replace(alpha=-self.log[-1].alpha))
+        tallies = self.crew.tallies(self.log, class_weight)
+        return [
+            tuple(np.concatenate(parts) for parts in zip(*of_output, strict=True))  # type: ignore[misc]
+            for of_output in zip(*tallies, strict=True)
+        ]
 
     def models(self, fitted: list[Any]) -> Models:
         return Stumps(np.array(fitted, dtype=dtypes.STUMP), self.coder)

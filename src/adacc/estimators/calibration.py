@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,11 +107,15 @@ class Calibrator:
         cls, kind: str, scores: Array, y: NDArray[np.intp], n_classes: int, weight: Array, rising: bool = False
     ) -> Calibrator:
         """`rising`: a sigmoid must not fall where scores rise, which an isotonic curve never does."""
-        make = Isotonic.fit if kind == "isotonic" else Sigmoid.fit_rising if rising else Sigmoid.fit
-        scores = np.round(scores, DECIMALS)
         if scores.ndim == 1:
-            return cls((make(scores, y == 1, weight),))
-        return cls(tuple(make(scores[:, k], y == k, weight) for k in range(n_classes)))
+            return cls.fit_each(kind, [(scores, y == 1, weight)], rising)
+        return cls.fit_each(kind, [(scores[:, k], y == k, weight) for k in range(n_classes)], rising)
+
+    @classmethod
+    def fit_each(cls, kind: str, outputs: Iterable[tuple[Array, NDArray[np.bool_], Array]], rising: bool) -> Calibrator:
+        """The same from scores, whether the row is of the class, and weights: of the second class, or of each."""
+        make = Isotonic.fit if kind == "isotonic" else Sigmoid.fit_rising if rising else Sigmoid.fit
+        return cls(tuple(make(np.round(scores, DECIMALS), positive, weight) for scores, positive, weight in outputs))
 
     def probabilities(self, scores: Array) -> Array:
         """Shape (n_rows, n_classes); each row sums to 1."""

@@ -297,12 +297,26 @@ def calibrate(settings: Settings, problem: Problem, ensemble: Ensemble, kind: st
         scores = ensemble.scores(problem.table)
     else:
         scores = held_out_scores(replace(settings, n_rounds=len(ensemble)), problem, n_folds)
+    terms = calibration_terms(settings, problem.plan(settings))
+    weight = problem.weight * terms.class_weight[problem.y]
+    return Calibrator.fit(kind, scores, problem.y, n_classes, weight, terms.rising), terms.multipliers
+
+
+class CalibrationTerms(NamedTuple):
+    """What rows of each class weigh in calibration, what probabilities are multiplied by where they decide, and
+    whether these must rise with the score, since it is the score that decides.
+    """
+
+    class_weight: Array
+    multipliers: Array | None
+    rising: bool
+
+
+def calibration_terms(settings: Settings, plan: Plan) -> CalibrationTerms:
     if not settings.decides_by_probability:
         # Frequencies among the rows as they are, whatever weights the method gave them in training.
-        return Calibrator.fit(kind, scores, problem.y, n_classes, problem.weight, rising=True), None
-    plan = problem.plan(settings)
-    weight = problem.weight * plan.rule.initial(plan.costs)[problem.y]
-    return Calibrator.fit(kind, scores, problem.y, n_classes, weight), plan.rule.decision(plan.costs)
+        return CalibrationTerms(np.ones(len(plan.costs)), None, True)
+    return CalibrationTerms(plan.rule.initial(plan.costs), plan.rule.decision(plan.costs), False)
 
 
 def held_out_scores(settings: Settings, problem: Problem, n_folds: int) -> Array:
