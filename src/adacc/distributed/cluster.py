@@ -18,10 +18,11 @@ from distributed.comm import CommClosedError
 from adacc.distributed.survey import Piece, code
 from adacc.distributed.training import Surveyed
 from adacc.engine.scattered import Answer, Log, Shard, Tally, total
+from adacc.engine.threads import Threads
 from adacc.rules.base import Array
 
-ARITY = 8
-"""Answers that are added up in one task."""
+MOST_LOSSES = 100
+"""Workers that may be lost during a fit."""
 
 PATIENCE = 30.0
 """Seconds without a worker after which a cluster is given up."""
@@ -69,10 +70,15 @@ class Cluster:
         with faults_named():
             return self.client.gather(futures)
 
-    def submit(self, home: str, function: Callable[..., Any], *arguments: Any) -> Future:
+    def n_threads(self) -> dict[str, int]:
+        """Of each worker there is."""
+        with faults_named():
+            return self.client.nthreads()
+
+    def submit(self, home: str, function: Callable[..., Any], *arguments: Any, actor: bool = False) -> Future:
         """Run on this worker or, where it is no more, on another."""
         return self.client.submit(
-            function, *arguments, workers=[home], allow_other_workers=True, pure=False
+            function, *arguments, workers=[home], allow_other_workers=True, actor=actor, pure=False
         )  # fmt: skip
 
     def homes(self, futures: Sequence[Future]) -> dict[str, list[Future]]:
@@ -147,15 +153,13 @@ class Partitions:
         coded = self._look(code, (*found.known, found.coder))
         cluster.wait(coded)
         used = [future for future, n_rows in zip(coded, found.n_rows, strict=True) if n_rows]
-        threads = cluster.client.nthreads()
-        shards, homes = [], []
+        threads = cluster.n_threads()
+        shards = []
         for home, own in cluster.homes(used).items():
             for some in np.array_split(np.arange(len(own)), min(threads.get(home, 1), len(own))):
                 pieces = [own[p] for p in some]
                 shards.append(cluster.submit(home, Shard, pieces, found.coder, found.class_weight))
-                homes.append(home)
-        cluster.wait(shards)
-        return Workers(cluster, shards, homes)
+        return Workers(cluster, shards)
 
 
 def _look_at(
@@ -215,37 +219,77 @@ def whole_rows(X: Any) -> Any:
     )
 
 
+class Keeper:
+    """Looks after the shards of one worker, a thread for each: an actor of Dask's, which is asked directly.
+
+    A task for each question would go the round of client, scheduler and worker twice, which takes longer than the
+    answer of a million rows.
+    """
+
+    def __init__(self, *shards: Shard) -> None:
+        self._shards, self._threads = shards, Threads(len(shards))
+
+    def read(self, first: int, entries: Log) -> Answer | None:
+        return total(self._threads.each(lambda shard: shard.read(first, entries), self._shards))
+
+    def tally(self, log: Log, class_weight: Array) -> list[list[Tally]]:
+        return self._threads.each(lambda shard: shard.tally(log, class_weight), self._shards)
+
+
 class Workers:
     """Those who keep the shards on a cluster.
 
-    To Dask a shard is a constant, and where it stands in the log a secret of its own: so one that is lost is made again
-    from its source, says that it has not read so far, and is given the whole log.
+    To Dask a shard is a constant, and where it stands in the log its own affair. So Dask makes those anew that a worker
+    took with it when it was lost, from their source; they say that they have not read so far, and are given all.
     """
 
-    def __init__(self, cluster: Cluster, shards: list[Future], homes: list[str]) -> None:
-        self._cluster, self._shards, self._homes = cluster, shards, homes
-        self._n_read = 0
+    def __init__(self, cluster: Cluster, shards: list[Future]) -> None:
+        self._cluster, self._shards = cluster, shards
+        self._n_read = self._n_losses = 0
+        self._find_keepers()
+
+    def _find_keepers(self) -> None:
+        cluster = self._cluster
+        cluster.wait(self._shards)
+        self._homes = cluster.homes(self._shards)
+        self._keepers = cluster.results(
+            [cluster.submit(home, Keeper, *own, actor=True) for home, own in self._homes.items()]
+        )
 
     def ask(self, log: Log) -> Answer:
-        answer = self._ask(self._n_read, log[self._n_read :]) or self._ask(0, log)
-        assert answer is not None, "the whole log was given"
+        answers = self._ask_all("read", self._n_read, log[self._n_read :])
+        while answers is None or (answer := total(answers)) is None:  # one is lost, or new and has not read so far
+            answers = self._ask_all("read", 0, log)
         self._n_read = len(log)
         return answer
 
     def tallies(self, log: Log, class_weight: Array) -> list[list[Tally]]:
-        shards = zip(self._shards, self._homes, strict=True)
-        return self._cluster.results(
-            [self._cluster.submit(home, Shard.tally, shard, log, class_weight) for shard, home in shards]
-        )
+        while (answers := self._ask_all("tally", log, class_weight)) is None:
+            pass
+        return [tally for answer in answers for tally in answer]
 
-    def _ask(self, first: int, entries: Log) -> Answer | None:
-        answers = [
-            self._cluster.submit(home, Shard.read, shard, first, entries)
-            for shard, home in zip(self._shards, self._homes, strict=True)
-        ]
-        homes = self._homes
-        while len(answers) > ARITY:
-            few = range(0, len(answers), ARITY)
-            answers = [self._cluster.submit(homes[at], total, answers[at : at + ARITY]) for at in few]
-            homes = [homes[at] for at in few]
-        return total(self._cluster.results(answers))
+    def _ask_all(self, question: str, *arguments: Any) -> list[Any] | None:
+        """All keepers' answers; None if one is lost, and others have taken its place."""
+        asked = [getattr(keeper, question)(*arguments) for keeper in self._keepers]
+        try:
+            return [self._answer(each, home) for each, home in zip(asked, self._homes, strict=True)]
+        except KeeperLostError:
+            self._n_losses += 1
+            if self._n_losses > MOST_LOSSES:
+                raise ClusterError(f"workers were lost {self._n_losses} times during the fit") from None
+            self._find_keepers()
+            return None
+
+    def _answer(self, asked: Any, home: str) -> Any:
+        while True:
+            try:
+                return asked.result(timeout=GLANCE)
+            except TimeoutError:
+                if home not in self._cluster.n_threads():
+                    raise KeeperLostError from None
+            except OSError:
+                raise KeeperLostError from None
+
+
+class KeeperLostError(Exception):
+    """The worker is gone."""

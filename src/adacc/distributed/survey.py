@@ -185,13 +185,15 @@ def look_at_columns(
         return None
     table = used.table
     categorical = table.categorical
-    rows = np.empty(0, dtype=dtypes.ROW) if places is None else _drawn(used, places)
+    rows = (np.empty(0, dtype=np.intp) if places is None else _drawn(used, places)).astype(dtypes.ROW)
     numeric = np.flatnonzero(~categorical).tolist()
     is_missing = np.zeros(table.n_columns, dtype=bool)
     drawn = {}
-    for j, values in table.numbers(numeric, table.every_row):
+    for j, values in table.numbers(numeric, rows):
+        drawn[j] = values.copy()
+    blank = [j for j in numeric if np.isnan(drawn[j]).all()]  # of the drawn rows, which may be none
+    for j, values in table.numbers(blank, table.every_row):
         is_missing[j] = bool(np.isnan(values).all())
-        drawn[j] = values[rows]
     return ColumnsOfPiece(
         [table.name(j) for j in range(table.n_columns)],
         categorical,
