@@ -144,9 +144,10 @@ class Shard:
                 yield j, coder.features[j], np.concatenate([piece.codes[j] for piece in pieces])[order]
 
         self.layout = Layout(columns, len(coder.features), rows, Threads(1), collapse=True)
-        self._begin()
+        self.begin_anew()
 
-    def _begin(self) -> None:
+    def begin_anew(self) -> None:
+        """Stand as if no log had been read, so that another can be."""
         self._n_read = 0
         self.standing: Standing | None = None
 
@@ -155,7 +156,7 @@ class Shard:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.layout = state["layout"]
-        self._begin()
+        self.begin_anew()
 
     def __sizeof__(self) -> int:
         codes = sum(part.dense.nbytes for part in self.layout.parts)

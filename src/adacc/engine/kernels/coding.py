@@ -1,0 +1,152 @@
+"""Values to codes, and to step functions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adacc.engine.jit import kernel
+
+BLOCK = 512
+"""Rows that are looked at together, where each step is done for all of them before the next."""
+
+
+@kernel
+def take_columns(X, rows, first, out):
+    """``out[c, i] = X[rows[i], first + c]``: as many columns of a row-major matrix as `out` has rows."""
+    for begin in range(0, len(rows), BLOCK):
+        some = rows[begin : begin + BLOCK]
+        for c in range(len(out)):
+            column, values = np.uint64(first + c), out[c, begin : begin + BLOCK]
+            for i in range(len(some)):
+                values[i] = X[some[i], column]
+
+
+@kernel
+def find_thresholds(values, weights, max_bins, out):
+    """Thresholds between ascending `values`, midway between neighbours; their number, and that of distinct values.
+
+    One between each two distinct values; if there are more values than `max_bins`, between bins of even weight. A bin
+    is closed once it holds its share of the weight that is left, and before a value that fills a bin alone, so that a
+    heavy value (zero, often) does not swallow the bins of the others. Without `weights` every value counts 1.
+    """
+    weighted = len(weights) > 0
+    left = 0.0 if weighted else float(len(values))
+    for weight in weights:
+        left += weight
+    n_distinct = min(1, len(values))
+    before, after = values[:-1], values[1:]
+    for i in range(len(after)):
+        n_distinct += 1 if after[i] != before[i] else 0
+    every = n_distinct <= max_bins
+    close_to = 1.0 - 1e-9  # so that rounding does not decide
+    share = left / max_bins * close_to
+    n_found, held, end = 0, 0.0, 0
+    heavy = 0.0  # weight of a run of equal values
+    while end < len(values):
+        held += heavy
+        begin, value = end, values[end]
+        heavy = weights[end] if weighted else 1.0
+        end += 1
+        while end < len(values) and values[end] == value:
+            heavy += weights[end] if weighted else 1.0
+            end += 1
+        if begin > 0 and (every or (n_found < max_bins - 1 and (held >= share or heavy >= share))):
+            low = values[begin - 1]
+            middle = low / 2 + value / 2  # halves first, so that huge values do not overflow
+            out[n_found] = middle if low <= middle < value else low
+            n_found += 1
+            left -= held
+            held = 0.0
+            share = left / max(max_bins - n_found, 1) * close_to
+    return n_found, n_distinct
+
+
+@kernel
+def code_values(values, thresholds, out):
+    """``out[i]`` = number of thresholds below ``values[i]``; NaN gets the code after the last bin."""
+    missing = np.uint64(len(thresholds) + 1)
+    padded, n_blocks = _pad(thresholds)
+    codes = np.empty(BLOCK, dtype=np.uint64)
+    for begin in range(0, len(values), BLOCK):
+        block, part = values[begin : begin + BLOCK], out[begin : begin + BLOCK]
+        _count_below(block, padded, n_blocks, codes)
+        for i in range(len(block)):
+            part[i] = codes[i] if block[i] == block[i] else missing
+
+
+@kernel
+def _pad(thresholds):
+    """The thresholds in 16 blocks of a power of two, filled up with infinity, and how many blocks are full.
+
+    Blocks of 1 or at least 16, which `_count_below` is fastest with.
+    """
+    size = 1 if len(thresholds) < 16 else 16
+    while 16 * size <= len(thresholds):
+        size *= 2
+    padded = np.empty(16 * size)
+    for j in range(len(padded)):
+        padded[j] = thresholds[j] if j < len(thresholds) else np.inf
+    return padded, len(thresholds) // size
+
+
+@kernel
+def _count_below(values, padded, n_blocks, counts):
+    """How many thresholds lie below each of a few values.
+
+    The ends of the blocks are counted one after the other, then the block is halved until one threshold is left: each
+    step does the same for all values, without a branch, and vectorises.
+    """
+    size = np.uint64(len(padded) // 16)
+    if size == np.uint64(16):  # the usual 255 bins: with numbers that the compiler knows it is twice as fast
+        _count_ends(values, padded, np.uint64(16), 15, counts)
+        _halve(values, padded, np.uint64(8), counts)
+        _halve(values, padded, np.uint64(4), counts)
+        _halve(values, padded, np.uint64(2), counts)
+        _halve(values, padded, np.uint64(1), counts)
+    else:
+        _count_ends(values, padded, size, n_blocks, counts)
+        while size > np.uint64(1):
+            size = size >> np.uint64(1)
+            _halve(values, padded, size, counts)
+
+
+@kernel
+def _count_ends(values, padded, size, n_blocks, counts):
+    for i in range(len(values)):
+        counts[i] = np.uint64(0)
+    for b in range(n_blocks):
+        last = padded[size * np.uint64(b) + size - np.uint64(1)]
+        for i in range(len(values)):
+            counts[i] += size if values[i] > last else np.uint64(0)
+
+
+@kernel
+def _halve(values, padded, size, counts):
+    ends = padded[size - np.uint64(1) :]
+    for i in range(len(values)):
+        counts[i] += size if values[i] > ends[counts[i]] else np.uint64(0)
+
+
+@kernel
+def add_steps(X, columns, starts, thresholds, values, scores):
+    """Add each column's step function to the scores.
+
+    So many rows at a time that all their columns stay in the cache.
+    """
+    n_rows, n_outputs = scores.shape
+    block, codes = np.empty(BLOCK), np.empty(BLOCK, dtype=np.uint64)
+    for top in range(0, n_rows, 4 * BLOCK):
+        bottom = min(top + 4 * BLOCK, n_rows)
+        for u in range(len(columns)):
+            padded, n_blocks = _pad(thresholds[starts[u] : starts[u + 1]])
+            steps = values[starts[u] + 2 * u : starts[u + 1] + 2 * u + 2]
+            missing = np.uint64(len(steps) - 1)
+            for begin in range(top, bottom, BLOCK):
+                size = min(BLOCK, bottom - begin)
+                for i in range(size):
+                    block[i] = X[begin + i, columns[u]]
+                _count_below(block[:size], padded, n_blocks, codes)
+                for i in range(size):
+                    code = codes[i] if block[i] == block[i] else missing
+                    for c in range(n_outputs):
+                        scores[begin + i, c] += steps[code, c]

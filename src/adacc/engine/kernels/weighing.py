@@ -1,0 +1,170 @@
+"""A split to scores and weights."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adacc.engine.jit import kernel
+
+SHRUNK = 1e-3
+"""Sums that have lost more than this leaves, by subtraction, are made anew: they may have lost three digits."""
+
+BLOCK = 2048
+"""Rows that are looked at together, where each step is done for all of them before the next."""
+
+# Sums whose order of addition may be chosen by the compiler, so that they vectorise; the same on every run.
+_REORDER = {"reassoc", "nsz"}
+
+
+@kernel
+def weigh_pairs(cells, lookup, raw, scale, starts, mass):
+    """Weight of each (true, predicted) pair, added to `mass`; the class of a row is that of its cell."""
+    for k in range(len(scale)):
+        column, weights = cells[starts[k] : starts[k + 1]], raw[starts[k] : starts[k + 1]]
+        for i in range(len(column)):
+            mass[k, lookup[column[i]]] += scale[k] * weights[i]
+
+
+@kernel(fastmath=_REORDER)
+def add_votes(cells, lookup, votes, weight, starts, boundary, predicted, scores, counts, right):
+    """Two classes: move each row's score by the vote of its predicted class, which is that of its cell.
+
+    `counts` receives the number of rows of each (true, predicted) pair, `right` the weight of the rows of each class
+    that are now rightly decided: the second class is decided where the score exceeds `boundary`. Without `weight` every
+    row counts 1.
+    """
+    against, in_favour = votes[0], votes[1]
+    up_to = _end_of_first_run(lookup)
+    for k in range(2):
+        n_ones, n_decided, decided = 0, 0, 0.0
+        # Small loops that each vectorise, over so few rows that what one wrote the next finds in the cache.
+        for begin in range(starts[k], starts[k + 1], BLOCK):
+            end = min(begin + BLOCK, starts[k + 1])
+            classes, block, weights = predicted[begin:end], scores[begin:end], weight[begin:end]
+            _look_up(cells[begin:end], lookup, up_to, classes)
+            for i in range(len(classes)):
+                n_ones += int(classes[i])
+            for i in range(len(block)):
+                block[i] += against if classes[i] == 0 else in_favour
+            if len(weight) == 0:
+                for i in range(len(block)):
+                    n_decided += 1 if block[i] > boundary else 0
+            elif k == 0:
+                for i in range(len(block)):
+                    decided += 0.0 if block[i] > boundary else weights[i]
+            else:
+                for i in range(len(block)):
+                    decided += weights[i] if block[i] > boundary else 0.0
+        n_rows = starts[k + 1] - starts[k]
+        counts[k, 0], counts[k, 1] = n_rows - n_ones, n_ones
+        right[k] = decided if len(weight) > 0 else n_decided if k == 1 else n_rows - n_decided
+
+
+@kernel
+def _end_of_first_run(lookup):
+    """The last code of the first class, if another class has all codes after it but for that of missing; else -1."""
+    last, up_to = len(lookup) - 1, 0
+    while up_to + 1 < last and lookup[up_to + 1] == lookup[0]:
+        up_to += 1
+    for code in range(up_to + 1, last):
+        if lookup[code] != lookup[up_to + 1]:
+            return -1
+    return up_to
+
+
+@kernel
+def _look_up(column, lookup, up_to, classes):
+    """The class of each code. Where a threshold decides, comparing is several times faster than looking up."""
+    if up_to < 0:
+        for i in range(len(column)):
+            classes[i] = lookup[column[i]]
+        return
+    last = len(lookup) - 1
+    left, right, missing = lookup[0], lookup[min(up_to + 1, last)], lookup[last]
+    for i in range(len(column)):
+        classes[i] = left if column[i] <= up_to else right
+    if missing != right:
+        for i in range(len(column)):
+            classes[i] = missing if column[i] == last else classes[i]
+
+
+@kernel
+def add_votes_each(cells, lookup, votes, weight, starts, rounding, predicted, scores, counts, right):
+    """More than two classes: as `add_votes`, with one score per class; the first of the largest decides."""
+    n_classes = scores.shape[1]
+    for k in range(n_classes):
+        right[k] = 0.0
+        for p in range(n_classes):
+            counts[k, p] = 0
+        for i in range(starts[k], starts[k + 1]):
+            p, row = lookup[cells[i]], scores[i]
+            predicted[i] = p
+            counts[k, p] += 1
+            row[p] += votes[p]
+            largest = row[0]
+            for c in range(1, n_classes):
+                largest = max(largest, row[c])
+            c = 0
+            while row[c] < largest - rounding:
+                c += 1
+            if c == k:
+                right[k] += weight[i] if len(weight) > 0 else 1.0
+
+
+@kernel
+def reweigh(predicted, counts, mass, starts, factors, raw, scale, shrunk, class_weight, stale, rows, by, ends):
+    """Multiply each row by ``factors[true, predicted]`` over their mean; that mean, and the number of stale classes.
+
+    `factors` are divided by their mean in place, and `class_weight` receives the weight of each class thereafter. The
+    factor of the commonest prediction of a class goes into its scale, so that only the rows that are predicted
+    otherwise change: these are listed, from ``starts[k]`` to ``ends[k]``, with what each gained or lost. Sums that are
+    kept up to date by what is lost lose accuracy with it: where the product of the losses, `shrunk`, has become small,
+    or numbers leave the range of floats, the class is stale. Then its rows take all, and all are listed with what they
+    have. The list is written without a branch: who is predicted otherwise is as good as random to the processor.
+    """
+    n_classes, n_stale, mean = len(scale), 0, 0.0
+    ratio = np.empty(n_classes)
+    for k in range(n_classes):
+        class_weight[k] = 0.0
+        for p in range(n_classes):
+            class_weight[k] += factors[k, p] * mass[k, p]
+        mean += class_weight[k]
+    for k in range(n_classes):
+        class_weight[k] /= mean
+        common = 0
+        for p in range(n_classes):
+            factors[k, p] /= mean
+            common = p if counts[k, p] > counts[k, common] else common
+        kept = factors[k, common]
+        moved = scale[k] * kept
+        least, most = 1.0, 1.0
+        if kept > 0.0:
+            for p in range(n_classes):
+                ratio[p] = factors[k, p] / kept
+                if counts[k, p] > 0:
+                    least, most = min(least, ratio[p]), max(most, ratio[p])
+        shrunk[k] *= least
+        stale[k] = not (1e-100 < moved < 1e100) or most > 1e100 or shrunk[k] < SHRUNK
+        begin, classes, weights = starts[k], predicted[starts[k] : starts[k + 1]], raw[starts[k] : starts[k + 1]]
+        listed, amounts = rows[starts[k] : starts[k + 1]], by[starts[k] : starts[k + 1]]
+        if stale[k]:
+            n_stale += 1
+            for p in range(n_classes):
+                ratio[p] = scale[k] * factors[k, p]
+            for i in range(len(classes)):
+                weights[i] *= ratio[classes[i]]
+                listed[i], amounts[i] = begin + i, weights[i]
+            scale[k], shrunk[k], ends[k] = 1.0, 1.0, starts[k + 1]
+            continue
+        scale[k] = moved
+        at = np.uint64(0)
+        for i in range(len(classes)):
+            listed[at] = begin + i
+            at += np.uint64(1 if classes[i] != common else 0)
+        ends[k] = begin + np.int64(at)
+        for j in range(ends[k] - begin):
+            i = listed[j]
+            before = raw[i]
+            raw[i] = before * ratio[predicted[i]]
+            amounts[j] = raw[i] - before
+    return mean, n_stale
