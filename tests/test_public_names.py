@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 SNAPSHOT = Path(__file__).with_name("public_names.txt")
-MODULES = ["adacc", "adacc.metrics", "adacc.datasets", "adacc.export", "adacc.inspect", "adacc.tables"]
+MODULES = [
+    "adacc", "adacc.metrics", "adacc.datasets", "adacc.distributed", "adacc.export", "adacc.inspect", "adacc.tables",
+]  # fmt: skip
 
 
 def described():

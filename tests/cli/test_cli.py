@@ -1,5 +1,6 @@
 """The command as a user meets it: real processes, killed and stopped; and what it says."""
 
+import json
 import os
 import re
 import signal
@@ -121,6 +122,40 @@ def test_every_executor_gives_the_same(paths, undisturbed, tmp_path, executor):
         assert keys == [
             (each.method, each.dialect, each.rounds, each.cost, each.measures) for each in due.read(task).series
         ]
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """The address of a scheduler in a process of its own, with two workers."""
+    file = tmp_path / "scheduler.json"
+    dask = Path(sys.executable).with_name("dask")
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
+    begun = [subprocess.Popen([dask, "scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", file], **quiet)]
+    worker = [dask, "worker", "--scheduler-file", file, "--nworkers", "2", "--nthreads", "1", "--no-dashboard"]
+    begun.append(subprocess.Popen(worker, **quiet))
+    while not file.exists():
+        assert begun[0].poll() is None
+        time.sleep(0.05)
+    yield json.loads(file.read_text())["address"]
+    for process in begun:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+@pytest.mark.compiled
+def test_a_study_on_a_cluster_goes_on_where_it_was_killed(paths, undisturbed, tmp_path, cluster):
+    folder = tmp_path / "results"
+    run = [*options(paths, repeats=4), "--out", folder, "--executor", "dask", "--scheduler", cluster, "--jobs", 2]
+    killed = start(*run)
+    wait_for_results(folder, killed, n=2)
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.communicate()
+    done = {path: path.stat().st_mtime_ns for path in results(folder)}
+    code, out, err = finish(start(*run))
+    assert code == 0, err
+    assert out.startswith("16 of 16 parts are done")
+    assert all(path.stat().st_mtime_ns == stamp for path, stamp in done.items())
+    assert_same_study(folder, undisturbed)
 
 
 @pytest.mark.compiled

@@ -125,7 +125,7 @@ OF_ILL = "--target ill --folds 3"
     [
         (f"nosuch.csv {OF_ILL}", "nosuch.csv does not exist; "),
         (f"clinc.csv {OF_ILL}", "clinc.csv does not exist; did you mean 'clinic.csv'"),
-        (f"folder {OF_ILL}", "folder is a folder; name a file in it"),
+        (f"folder {OF_ILL}", "folder is a folder without .parquet files; name a file in it"),
         (f"table.xlsx {OF_ILL}", "table.xlsx: data files end in .csv, "),
         (f"cut.parquet {OF_ILL}", "cut.parquet cannot be read as Parquet: "),
         ("clinic.csv", "which column of clinic.csv is to be predicted? Say it with --target COL"),

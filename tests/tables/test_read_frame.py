@@ -249,7 +249,7 @@ class TestFiles:
         assert refused(read_frame, tmp_path / "poeple.csv") == ("poeple.csv does not exist; did you mean 'people.csv'?")
         assert refused(read_frame, tmp_path / "x.parquet") == "x.parquet does not exist; check its name and folder"
         assert refused(read_frame, tmp_path / "no" / "x.csv") == "no/x.csv does not exist; check its name and folder"
-        assert refused(read_frame, tmp_path).endswith(" is a folder; name a file in it")
+        assert refused(read_frame, tmp_path).endswith(" is a folder without .parquet files; name a file in it")
 
     def test_home(self, write, tmp_path, monkeypatch):
         write(CSV)

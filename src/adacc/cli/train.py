@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adacc.cli.files import check_output
@@ -21,6 +22,7 @@ examples:
   adacc train claims.csv --target fraud --method cgada --costs fraud=20,fine=1 --model fraud.adacc
   adacc train digits.parquet --target digit --positive 8 --id picture --model eight.adacc
   zcat claims.csv.gz | adacc train - --target fraud --drop agent,notes --model fraud.adacc
+  adacc train big.parquet --target fraud --memory-limit 1GB --model fraud.adacc
 """
 
 
@@ -31,8 +33,8 @@ def add_to(commands: Any) -> None:
     )  # fmt: skip
     top.add_argument(
         "data", metavar="DATA",
-        help="a table with a row for each case: .csv, .tsv (packed as .gz or not), .parquet, .arrow; '-' is standard "
-        "input. Numbers, text, booleans and gaps are taken as they are",
+        help="a table with a row for each case: .csv, .tsv (packed as .gz or not), .parquet or a folder of such files, "
+        ".arrow; '-' is standard input. Numbers, text, booleans and gaps are taken as they are",
     )  # fmt: skip
     top.add_argument("--target", required=True, metavar="COL", help="the column to predict")
     top.add_argument("--model", required=True, type=path, metavar="FILE", help="where the model goes")
@@ -55,6 +57,14 @@ def add_to(commands: Any) -> None:
         help="let probabilities be frequencies, as those of rows that were held out in five folds",
     )  # fmt: skip
     top.add_argument("--seed", type=seed, default=0, metavar="N", help="of what is drawn at random (default: 0)")
+    top.add_argument(
+        "--memory-limit", metavar="SIZE",
+        help="the most memory to use, such as 1GB, libraries included: a Parquet table may then be larger than it",
+    )  # fmt: skip
+    top.add_argument(
+        "--scratch", type=path, metavar="DIR",
+        help="with --memory-limit: a folder with space for a byte a cell and 45 a row (default: TMPDIR or /var/tmp)",
+    )  # fmt: skip
     top.set_defaults(run=train)
 
 
@@ -66,31 +76,70 @@ class Labels(NamedTuple):
     others: list[str]
 
 
+class Trained(NamedTuple):
+    """A model, what the columns that it was trained on hold, and what came of it.
+
+    Attributes
+    ----------
+    positive : label or None
+        The class to be found.
+    others : list of str
+        Labels that became 'other'.
+    counts : ndarray of shape (n_classes, n_classes)
+        Rows of each (true, predicted) pair.
+    """
+
+    model: BaseBoosting
+    kinds: Mapping[str, str]
+    positive: Any
+    others: list[str]
+    counts: NDArray[Any]
+
+
 def train(options: Namespace) -> None:
     check_output(options.model, options.data)
     _check_method(options.method)
-    from adacc.compare.model import fit
-    from adacc.tables import check_features, kinds_of, read_frame
+    if options.memory_limit is None:
+        if options.scratch is not None:
+            raise ValueError("--scratch is the folder for the files of --memory-limit; give both or none")
+        trained = _in_memory(options)
+    else:
+        from adacc.cli.out_of_core import train_from_disk
 
-    dropped = [*options.drop, *([] if options.id is None else [options.id])]
-    frame = read_frame(options.data, dropped, target=options.target)
-    labels = _labels(frame, options)
-    X = frame.drop(columns=options.target)
-    check_features(X, options.data)
-    given = _costs(options.costs, labels.y)
-    model = fit(
-        options.method, X, labels.y, labels.positive, options.rounds, options.seed, given, options.calibrate
-    )  # fmt: skip
+        trained = train_from_disk(options)
     notes = {
         "target": options.target,
-        "kinds": kinds_of(X),
-        "positive": None if labels.positive is None else str(labels.positive),
-        "others": labels.others,
+        "kinds": trained.kinds,
+        "positive": None if trained.positive is None else str(trained.positive),
+        "others": trained.others,
         "command": spelled(options, "data"),
         "source": options.data,
     }
-    model.save(options.model, notes)
-    _summarise(options, model, X, labels)
+    trained.model.save(options.model, notes)
+    _summarise(options, trained)
+
+
+def _in_memory(options: Namespace) -> Trained:
+    from sklearn.metrics import confusion_matrix
+
+    from adacc.compare.model import fit
+    from adacc.tables import check_features, kinds_of, read_frame
+
+    frame = read_frame(options.data, left_out(options), target=options.target)
+    labels = _labels(frame, options)
+    X = frame.drop(columns=options.target)
+    check_features(X, options.data)
+    given = costs_by_label(options.costs, labels.y)
+    model = fit(
+        options.method, X, labels.y, labels.positive, options.rounds, options.seed, given, options.calibrate
+    )  # fmt: skip
+    counts = confusion_matrix(labels.y, model.predict(X), labels=model.classes_)
+    return Trained(model, kinds_of(X), labels.positive, labels.others, counts)
+
+
+def left_out(options: Namespace) -> list[str]:
+    """Columns that are neither features nor the target."""
+    return [*options.drop, *([] if options.id is None else [options.id])]
 
 
 def _check_method(name: str) -> None:
@@ -121,7 +170,7 @@ def _labels(frame: pd.DataFrame, options: Namespace) -> Labels:
     return Labels(np.where(found.y == 1, one, found.other).astype(object), one, others)
 
 
-def _costs(given: str | dict[str, float] | None, y: NDArray[Any]) -> Any:
+def costs_by_label(given: str | dict[str, float] | None, y: NDArray[Any]) -> Any:
     """Costs by the labels themselves instead of their texts."""
     import numpy as np
 
@@ -137,16 +186,17 @@ def _costs(given: str | dict[str, float] | None, y: NDArray[Any]) -> Any:
     return {labels[at]: given[text] for text, at in found.items() if at is not None}
 
 
-def _summarise(options: Namespace, model: BaseBoosting, X: Any, labels: Labels) -> None:
-    said, y = model.predict(X), labels.y
+def _summarise(options: Namespace, trained: Trained) -> None:
+    model, n_rows = trained.model, trained.counts.sum(axis=1)
     rows = []
-    for label in sorted(model.classes_.tolist(), key=lambda label: -(y == label).sum()):
-        is_this = y == label
-        name = plain(label, 40) + (" (to be found)" if label == labels.positive else "")
-        rows.append([name, f"{is_this.sum():,}", share(is_this.mean()), share((said[is_this] == label).mean())])
+    for k in sorted(range(len(n_rows)), key=lambda k: -n_rows[k]):
+        label = model.classes_.tolist()[k]
+        name = plain(label, 40) + (" (to be found)" if label == trained.positive else "")
+        right = trained.counts[k, k]
+        rows.append([name, f"{n_rows[k]:,.0f}", share(n_rows[k] / n_rows.sum()), share(right / n_rows[k])])
     costs_used = model.get_params(deep=False)["costs"]
     source = "standard input" if options.data == "-" else options.data
-    say(f"{source}: {len(y):,} rows, {X.shape[1]} features")
+    say(f"{source}: {n_rows.sum():,.0f} rows, {len(trained.kinds)} features")
     say(f"method: {options.method}, {model.n_iter_} of {options.rounds} rounds")
     if isinstance(costs_used, dict):
         each = ", ".join(f"{plain(label, 40)} {number(cost)}" for label, cost in costs_used.items())

@@ -49,6 +49,19 @@ def fit(
         Fitted to scores of rows held out in five folds, since a model is too sure of those it was trained on; None is
         as the method has it.
     """
+    chosen = choose(method, pos_label, rounds, seed, costs, calibration).fit(X, y)
+    return chosen.best_estimator_ if isinstance(chosen, CostSearchCV) else chosen
+
+
+def choose(
+    method: str,
+    pos_label: Any = None,
+    rounds: int = 100,
+    seed: int = 0,
+    costs: Any = None,
+    calibration: str | None = None,
+) -> BaseBoosting | CostSearchCV:
+    """What `fit` fits."""
     model = BoostingClassifier(
         method,
         n_estimators=rounds,
@@ -58,9 +71,7 @@ def fit(
         calibration=calibration,
         calibration_cv=None if calibration is None else CALIBRATION_FOLDS,
     )
-    if METHODS[method].rule.uses_costs and costs is None:
-        return CostSearchCV(model).fit(X, y).best_estimator_
-    return model.fit(X, y)
+    return CostSearchCV(model) if METHODS[method].rule.uses_costs and costs is None else model
 
 
 def cost_of_others(model: BaseBoosting, positive: Any) -> float | None:

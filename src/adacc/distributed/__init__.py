@@ -5,6 +5,7 @@ from typing import Any
 
 _ROOMS = {
     "ClusterError": "cluster",
+    "fit_parquet": "parquet",
     **{
         f"Dask{name}Classifier": "classifiers"
         for name in (
@@ -24,6 +25,8 @@ def __getattr__(name: str) -> Any:
     try:
         return getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)
     except ModuleNotFoundError as error:
+        if error.name in ("pandas", "pyarrow"):
+            raise ImportError(f"{name} needs {error.name}: pip install 'adacc[cli]'") from None
         if error.name not in ("dask", "distributed"):
             raise
         raise ImportError(f"{name} needs Dask: pip install 'adacc[dask]'") from None

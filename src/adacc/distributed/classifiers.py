@@ -5,20 +5,23 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+from dask.delayed import delayed
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from adacc.distributed.cluster import Cluster, Partitions, is_dask, whole_rows
+from adacc.distributed.cluster import Cluster, Partitions, beside, is_dask, parts_of, whole_rows
 from adacc.distributed.training import check_supported, train
 from adacc.engine.loop import Boosting
 from adacc.estimators import classifiers
-from adacc.estimators.base import BaseBoosting
+from adacc.estimators.base import FAILED_AT_ONCE, BaseBoosting
 from adacc.estimators.parameters import parameters
+from adacc.estimators.reading import read_weight
 from adacc.estimators.settings import read_settings
 
 DOC = """{name} for rows on the workers of a Dask cluster.
@@ -76,14 +79,11 @@ class OnDask:
             self._report(boosting, settings.n_rounds)
             return False
 
-        pieces = Partitions(Cluster(self.client), X, y, sample_weight)
-        attributes, failed = train(settings, pieces, local, after_round)
+        cluster = Cluster(self.client)
+        with cluster.client.as_current():  # to Dask, too, which in places takes the client that was made last
+            attributes, failed = train(settings, Partitions(cluster, X, y, sample_weight), local, after_round)
         if failed:
-            warnings.warn(
-                "already the first weak learner is no better than chance; it is kept alone, with vote 1",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+            warnings.warn(FAILED_AT_ONCE, ConvergenceWarning, stacklevel=2)
         self.__dict__.pop("feature_names_in_", None)
         if isinstance(X, dd.DataFrame) and all(isinstance(name, str) for name in X.columns):
             attributes["feature_names_in_"] = np.array(X.columns, dtype=object)
@@ -157,9 +157,15 @@ class OnDask:
         """Share of the rows that are predicted rightly."""
         if not is_dask(X):
             return self.to_local().score(X, y, sample_weight)
-        right = (_values(self.predict(X)) == _values(y)).astype(float)
-        weight = da.ones_like(right) if sample_weight is None else _values(sample_weight)
-        return float(((weight * right).sum() / weight.sum()).compute())
+        X = whole_rows(X)
+        columns = [self.predict(X), beside(X, y, "y")]
+        if sample_weight is not None:
+            columns.append(beside(X, sample_weight, "sample_weight"))
+        parts = [delayed(_weigh)(*rows) for rows in zip(*map(parts_of, columns), strict=True)]
+        client = self.client
+        computed = dask.compute(*parts) if client is None else client.gather(client.compute(parts))
+        right, whole = np.sum(computed, axis=0)
+        return float(right / whole)
 
     def _answer(self: Any, method: str, X: Any) -> Any:
         """An answer of the ordinary classifier: now, or of a Dask collection when it is computed."""
@@ -186,8 +192,12 @@ class OnDask:
         return {**self._local.__getstate__(self), "client": None}
 
 
-def _values(collection: Any) -> Any:
-    return collection.values if isinstance(collection, dd.Series) else collection
+def _weigh(predicted: Any, y: Any, weight: Any = None) -> tuple[float, float]:
+    """Weight of the rows that are predicted rightly, and of all."""
+    if len(predicted) != len(y):
+        raise ValueError(f"X has {len(predicted)} rows, but y has {len(y)}")
+    counts = read_weight(weight, len(y), "sample_weight")
+    return float(counts[np.asarray(predicted) == np.asarray(y)].sum()), float(counts.sum())
 
 
 def _empty_answer(model: BaseBoosting, method: str) -> NDArray[Any]:
@@ -206,7 +216,8 @@ def _answer_part(X: Any, model: BaseBoosting, method: str, empty: NDArray[Any]) 
 def _as_frame(answers: NDArray[Any], index: Any, method: str, classes: NDArray[Any]) -> Any:
     """With the rows' index, which other columns can be put beside."""
     if answers.ndim == 1:
-        return pd.Series(answers, index=index, name=method)
+        dtype = pd.Series(classes).dtype if method == "predict" else answers.dtype  # of no rows pandas could not tell
+        return pd.Series(answers, index=index, name=method, dtype=dtype)
     return pd.DataFrame(answers, index=index, columns=classes.tolist())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
@@ -13,9 +14,8 @@ import dask.dataframe as dd
 import numpy as np
 from dask.delayed import delayed
 from distributed import Client, Future, KilledWorker, default_client, wait
-from distributed.comm import CommClosedError
 
-from adacc.distributed.survey import Piece, code
+from adacc.distributed.survey import code, look_at
 from adacc.distributed.training import Surveyed
 from adacc.engine.scattered import Answer, Log, Shard, Tally, total
 from adacc.engine.threads import Threads
@@ -29,6 +29,9 @@ PATIENCE = 30.0
 
 GLANCE = 2.0
 """Seconds between two looks at whether there are workers."""
+
+FIRST_WAIT = 60.0
+"""Seconds after which an answer is asked for again; twice as many after each loss, for it may just be slow."""
 
 
 class ClusterError(RuntimeError):
@@ -52,60 +55,81 @@ class Cluster:
         self.client = client
 
     def wait(self, futures: Sequence[Future]) -> None:
-        """Until all are done."""
+        """Until all are done; an error of theirs, of the first that has one, is raised as it is."""
+        self._patiently(lambda: wait(futures, timeout=GLANCE))
+        self._raise_error_of(futures)
+
+    def _raise_error_of(self, futures: Sequence[Future]) -> None:
+        for future in futures:
+            if future.status == "error":
+                error = future.exception()
+                if isinstance(error, KilledWorker):
+                    raise ClusterError(
+                        f"workers died again and again at the same task ({error.task}), most likely for want of "
+                        "memory; give them more of it, or smaller partitions"
+                    ) from error
+                raise error.with_traceback(future.traceback())
+
+    def results(self, futures: Sequence[Future]) -> list[Any]:
+        self.wait(futures)
+        fetching = self.client.gather(futures, asynchronous=True)  # which waits for ever for what is lost meanwhile
+        coming = asyncio.run_coroutine_threadsafe(fetching, self.client.loop.asyncio_loop)
+        try:
+            return self._patiently(lambda: coming.result(GLANCE))
+        except ClusterError:
+            self._raise_error_of(futures)  # of one that was lost, and could not be computed again
+            raise
+        finally:
+            coming.cancel()
+
+    def _patiently(self, attempt: Callable[[], Any]) -> Any:
+        """Attempt it again whenever time is up, unless there is no worker for too long."""
         seen = time.monotonic()
-        with faults_named():
+        with self._faults_named():
             while True:
                 try:
-                    wait(futures, timeout=GLANCE)
-                    return
+                    return attempt()
                 except TimeoutError:
                     if self.client.nthreads():
                         seen = time.monotonic()
                     elif time.monotonic() - seen > PATIENCE:
                         raise ClusterError(f"the cluster has had no worker for {PATIENCE:.0f} seconds") from None
 
-    def results(self, futures: Sequence[Future]) -> list[Any]:
-        self.wait(futures)
-        with faults_named():
-            return self.client.gather(futures)
-
     def n_threads(self) -> dict[str, int]:
         """Of each worker there is."""
-        with faults_named():
+        with self._faults_named():
             return self.client.nthreads()
 
-    def submit(self, home: str, function: Callable[..., Any], *arguments: Any, actor: bool = False) -> Future:
-        """Run on this worker or, where it is no more, on another."""
-        return self.client.submit(
-            function, *arguments, workers=[home], allow_other_workers=True, actor=actor, pure=False
-        )  # fmt: skip
+    def compute(self, tasks: Sequence[Any]) -> list[Future]:
+        with self._faults_named():
+            return self.client.compute(tasks)
 
-    def homes(self, futures: Sequence[Future]) -> dict[str, list[Future]]:
-        """The futures by the worker that has them."""
-        with faults_named():
+    def submit(self, home: str | None, function: Callable[..., Any], *arguments: Any, actor: bool = False) -> Future:
+        """Run on this worker or, where it is no more, on another."""
+        where: dict[str, Any] = {} if home is None else {"workers": [home], "allow_other_workers": True}
+        with self._faults_named():
+            return self.client.submit(function, *arguments, **where, actor=actor, pure=False)
+
+    def homes(self, futures: Sequence[Future]) -> dict[str | None, list[Future]]:
+        """The futures by the worker that has them; None: by one that was just lost."""
+        with self._faults_named():
             where = self.client.who_has(futures)
-        homes: dict[str, list[Future]] = {}
+        homes: dict[str | None, list[Future]] = {}
         for future in futures:
-            homes.setdefault(next(iter(where[future.key]), ""), []).append(future)
+            homes.setdefault(next(iter(where[future.key]), None), []).append(future)
         return homes
 
-
-@contextmanager
-def faults_named() -> Iterator[None]:
-    """What goes wrong on a cluster, in words of our own: Dask has others for each way in which it is noticed."""
-    try:
-        yield
-    except KilledWorker as error:
-        raise ClusterError(
-            f"workers died again and again at the same task ({error.task}), most likely for want of memory; give them "
-            "more of it, or smaller partitions"
-        ) from error
-    except (CancelledError, CommClosedError, OSError) as error:
-        raise ClusterError(
-            "the scheduler, or rows that only a lost worker had and that cannot be read or computed again, are gone: "
-            f"{type(error).__name__}: {error}"
-        ) from error
+    @contextmanager
+    def _faults_named(self) -> Iterator[None]:
+        """What goes wrong, in words of our own: Dask has others for each way in which it is noticed."""
+        try:
+            yield
+        except (CancelledError, OSError) as error:
+            if isinstance(error, CancelledError) and self.client.status == "running":
+                raise ClusterError(
+                    "a worker was lost, and with it rows that only it had and that cannot be read or computed again"
+                ) from error
+            raise ClusterError("the scheduler is gone") from error
 
 
 class Partitions:
@@ -113,10 +137,10 @@ class Partitions:
 
     def __init__(self, cluster: Cluster, X: Any, y: Any, weight: Any) -> None:
         self._cluster, self._X = cluster, X
-        self._labels = _parts(_beside(X, y, "y"))
+        self._labels = parts_of(beside(X, y, "y"))
         self._weights: list[Any] = [None] * len(self._labels)
         if weight is not None:
-            self._weights = _parts(_beside(X, weight, "sample_weight"))
+            self._weights = parts_of(beside(X, weight, "sample_weight"))
         self.names = [f"partition {p}" for p in range(len(self._labels))]
 
     def each(
@@ -139,13 +163,13 @@ class Partitions:
         rows = [None] * len(self.names) if columns is not None and not len(columns) else self._rows(columns)
         own = [()] * len(self.names) if apart is None else [(each,) for each in apart]
         pieces = zip(rows, self._labels, self._weights, self.names, own, strict=True)
-        return self._cluster.client.compute([delayed(_look_at)(look, of_all, *piece) for piece in pieces])
+        return self._cluster.compute([delayed(look_at)(look, of_all, *piece) for piece in pieces])
 
     def _rows(self, columns: Sequence[int] | None) -> list[Any]:
         X = self._X
         if columns is not None:
             X = X[:, list(columns)] if isinstance(X, da.Array) else X[[X.columns[j] for j in columns]]
-        return _parts(X)
+        return parts_of(X)
 
     def crew(self, found: Surveyed) -> Workers:
         """One shard for each thread of each worker, of the partitions that it has coded."""
@@ -156,29 +180,22 @@ class Partitions:
         threads = cluster.n_threads()
         shards = []
         for home, own in cluster.homes(used).items():
-            for some in np.array_split(np.arange(len(own)), min(threads.get(home, 1), len(own))):
+            for some in np.array_split(np.arange(len(own)), min(threads.get(home or "", 1), len(own))):
                 pieces = [own[p] for p in some]
                 shards.append(cluster.submit(home, Shard, pieces, found.coder, found.class_weight))
         return Workers(cluster, shards)
 
 
-def _look_at(
-    look: Callable[..., Any], known: tuple[Any, ...], X: Any, y: Any, weight: Any, name: str, own: tuple[Any, ...]
-) -> Any:
-    try:
-        return look(Piece(X, y, weight, name), *known, *own)
-    except (TypeError, ValueError) as error:
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"{name}: {error}") from None
-
-
-def _parts(collection: Any) -> list[Any]:
+def parts_of(collection: Any) -> list[Any]:
     """The partitions, each to be had by itself."""
-    parts = collection.to_delayed()
-    return parts.ravel().tolist() if isinstance(collection, da.Array) else list(parts)
+    if isinstance(collection, da.Array):
+        return collection.to_delayed().ravel().tolist()
+    # Columns that are not needed need not be read. But all that Dask knows to make faster would merge small files, more
+    # of them the fewer columns there are, and partitions of X would no longer be beside those of y.
+    return collection.simplify().to_delayed(optimize_graph=False)
 
 
-def _beside(X: Any, other: Any, name: str) -> Any:
+def beside(X: Any, other: Any, name: str) -> Any:
     """Labels or weights, cut as X is."""
     if isinstance(other, dd.DataFrame) and len(other.columns) == 1:
         other = other[other.columns[0]]
@@ -220,10 +237,10 @@ def whole_rows(X: Any) -> Any:
 
 
 class Keeper:
-    """Looks after the shards of one worker, a thread for each: an actor of Dask's, which is asked directly.
+    """Looks after the shards of one worker, a thread for each: an actor of Dask's.
 
-    A task for each question would go the round of client, scheduler and worker twice, which takes longer than the
-    answer of a million rows.
+    A question to it takes 3 ms; a task for each question would take 14, which is longer than the answer of a million
+    rows.
     """
 
     def __init__(self, *shards: Shard) -> None:
@@ -250,11 +267,19 @@ class Workers:
 
     def _find_keepers(self) -> None:
         cluster = self._cluster
-        cluster.wait(self._shards)
-        self._homes = cluster.homes(self._shards)
-        self._keepers = cluster.results(
-            [cluster.submit(home, Keeper, *own, actor=True) for home, own in self._homes.items()]
-        )
+        while True:
+            cluster.wait(self._shards)
+            keepers = [
+                cluster.submit(home, Keeper, *own, actor=True) for home, own in cluster.homes(self._shards).items()
+            ]
+            try:
+                self._keepers = cluster.results(keepers)
+                self._homes = [home for keeper in keepers for home in cluster.homes([keeper])]
+                return
+            except (RuntimeError, ValueError) as error:
+                if "Actor was lost" not in str(error):
+                    raise
+                self._count_loss()
 
     def ask(self, log: Log) -> Answer:
         answers = self._ask_all("read", self._n_read, log[self._n_read :])
@@ -270,22 +295,33 @@ class Workers:
 
     def _ask_all(self, question: str, *arguments: Any) -> list[Any] | None:
         """All keepers' answers; None if one is lost, and others have taken its place."""
-        asked = [getattr(keeper, question)(*arguments) for keeper in self._keepers]
         try:
+            asked = [self._ask(keeper, question, arguments) for keeper in self._keepers]
             return [self._answer(each, home) for each, home in zip(asked, self._homes, strict=True)]
         except KeeperLostError:
-            self._n_losses += 1
-            if self._n_losses > MOST_LOSSES:
-                raise ClusterError(f"workers were lost {self._n_losses} times during the fit") from None
+            self._count_loss()
             self._find_keepers()
             return None
 
-    def _answer(self, asked: Any, home: str) -> Any:
+    def _count_loss(self) -> None:
+        self._n_losses += 1
+        if self._n_losses > MOST_LOSSES:
+            raise ClusterError(f"workers were lost {self._n_losses} times during the fit") from None
+
+    def _ask(self, keeper: Any, question: str, arguments: tuple[Any, ...]) -> Any:
+        try:
+            return getattr(keeper, question)(*arguments)
+        except (RuntimeError, ValueError):  # Dask, or an older one, knows by now that the worker is gone
+            raise KeeperLostError from None
+
+    def _answer(self, asked: Any, home: str | None) -> Any:
+        until = time.monotonic() + FIRST_WAIT * 2 ** min(self._n_losses, 5)
         while True:
             try:
                 return asked.result(timeout=GLANCE)
             except TimeoutError:
-                if home not in self._cluster.n_threads():
+                # Or its answer was lost on the way, which nobody would tell: asked again, it says the same.
+                if home not in self._cluster.n_threads() or time.monotonic() > until:
                     raise KeeperLostError from None
             except OSError:
                 raise KeeperLostError from None

@@ -6,7 +6,7 @@ all rows would have said: the same classes, the same bins, from the same draw.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import reduce
@@ -44,6 +44,17 @@ class Piece(NamedTuple):
     y: Any
     weight: Any
     name: str
+
+
+def look_at(
+    look: Callable[..., Any], known: tuple[Any, ...], X: Any, y: Any, weight: Any, name: str, own: tuple[Any, ...]
+) -> Any:
+    """What a function says of a piece; its errors name the piece."""
+    try:
+        return look(Piece(X, y, weight, name), *known, *own)
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{name}: {error}") from None
 
 
 # Classes and weights.
@@ -92,7 +103,7 @@ class Labels:
     def __init__(self, pieces: Sequence[LabelsOfPiece]) -> None:
         found = [piece.classes for piece in pieces if len(piece.classes)]
         if not sum(piece.n_rows for piece in pieces):
-            raise ValueError("X must have rows, but every partition is empty")
+            raise ValueError("there are no rows to fit on: every partition of y is empty")
         if not found:
             raise ValueError(NO_WEIGHT.format("sample_weight"))
         kinds = {"text" if isinstance(classes.tolist()[0], str) else "numbers" for classes in found}
@@ -137,7 +148,7 @@ class ColumnsOfPiece:
         How to speak of them in messages.
     categorical : ndarray of shape (n_columns,)
     is_missing : ndarray of shape (n_columns,)
-        Whether a numeric column holds nothing at all, so that it may as well be one of categories.
+        Whether a column holds nothing at all, so that it may as well be one of numbers or of categories.
     categories : dict of int to set
         The labels of each categorical column.
     drawn : dict of int to ndarray
@@ -162,12 +173,16 @@ class Used:
 
 def use(piece: Piece, reader: TableReader, labels: NDArray[Any], weighing: Weighing) -> Used | None:
     """The rows that count; None if there are none."""
+    if piece.X.shape[0] != len(piece.y):
+        raise ValueError(f"X has {piece.X.shape[0]} rows, but y has {len(piece.y)}")
     if len(piece.y) == 0:
         return None
-    table = copy(reader)._read(piece.X, reset=True)  # it notes the columns
+    try:
+        table = copy(reader)._read(piece.X, reset=True)  # it notes the columns
+    except ValueError:
+        _check_finite(piece.X)
+        raise
     y = check_labels(piece.y, "y")
-    if len(y) != table.n_rows:
-        raise ValueError(f"X has {table.n_rows} rows, but y has {len(y)}")
     weight = weighing.counts(read_weight(piece.weight, len(y), "sample_weight"))
     used = np.flatnonzero(weight)
     if len(used) < len(y):
@@ -175,6 +190,13 @@ def use(piece: Piece, reader: TableReader, labels: NDArray[Any], weighing: Weigh
     if len(used) == 0:
         return None
     return Used(table, np.searchsorted(labels, y), weight)
+
+
+def _check_finite(X: Any) -> None:
+    """Say where an array holds an infinite value: scikit-learn says that it does, but not where."""
+    if isinstance(X, np.ndarray) and X.dtype.kind == "f" and np.isinf(X).any():
+        row, column = np.argwhere(np.isinf(X))[0].tolist()
+        raise ValueError(f"column {column} holds an infinite value in row {row}")
 
 
 def look_at_columns(
@@ -194,13 +216,11 @@ def look_at_columns(
     blank = [j for j in numeric if np.isnan(drawn[j]).all()]  # of the drawn rows, which may be none
     for j, values in table.numbers(blank, table.every_row):
         is_missing[j] = bool(np.isnan(values).all())
-    return ColumnsOfPiece(
-        [table.name(j) for j in range(table.n_columns)],
-        categorical,
-        is_missing,
-        {j: table.distinct(j) for j in np.flatnonzero(categorical).tolist()},
-        drawn,
-    )
+    categories = {j: table.distinct(j) for j in np.flatnonzero(categorical).tolist()}
+    for j, found in categories.items():
+        is_missing[j] = found == {None}
+    names = [table.name(j) for j in range(table.n_columns)]
+    return ColumnsOfPiece(names, categorical, is_missing, categories, drawn)
 
 
 def _drawn(used: Used, places: list[Array]) -> NDArray[np.intp]:
@@ -239,15 +259,21 @@ class Columns:
         known = [(piece, name) for piece, name in zip(pieces, names, strict=True) if piece is not None]
         first, first_name = known[0]
         for piece, name in known:
-            if piece.names != first.names:
-                raise ValueError(f"{name} has other columns than {first_name}: {piece.names}, not {first.names}")
-        self.categorical = np.any([piece.categorical for piece, _ in known], axis=0)
+            if len(piece.names) != len(first.names):
+                raise ValueError(f"{name} has {len(piece.names)} columns, but {first_name} has {len(first.names)}")
+            for own, other in zip(piece.names, first.names, strict=True):
+                if own != other:
+                    raise ValueError(f"{name} has {own} where {first_name} has {other}")
+        missing = np.array([piece.is_missing for piece, _ in known])
+        categorical = np.array([piece.categorical for piece, _ in known])
+        holds_labels = categorical & (~missing | missing.all(axis=0))
+        self.categorical = holds_labels.any(axis=0)
         for j in np.flatnonzero(self.categorical).tolist():
-            odd = next((name for piece, name in known if not (piece.categorical[j] or piece.is_missing[j])), None)
-            if odd is not None:
-                other = next(name for piece, name in known if piece.categorical[j])
+            holds_numbers = ~categorical[:, j] & ~missing[:, j]
+            if holds_numbers.any():
+                one, other = (known[int(np.argmax(holds))][1] for holds in (holds_numbers, holds_labels[:, j]))
                 raise TypeError(
-                    f"{first.names[j]} holds numbers in {odd} and categories in {other}; give it one type, with astype"
+                    f"{first.names[j]} holds numbers in {one} and categories in {other}; give it one type, with astype"
                 )
         self._found: dict[int, Feature] = {
             j: Categories(in_order(set().union(*(piece.categories.get(j, {None}) for piece, _ in known))))
@@ -255,7 +281,7 @@ class Columns:
         }
         self.undecided: list[int] = []
         for j in np.flatnonzero(~self.categorical).tolist():
-            drawn = np.concatenate([piece.drawn[j] for piece, _ in known])
+            drawn = np.concatenate([piece.drawn.get(j, NONE) for piece, _ in known])
             thresholds, n_distinct = find_thresholds(drawn, NONE, max_bins)
             if max_bins is not None and n_distinct > max_bins:
                 self._found[j] = Numbers(thresholds)

@@ -77,6 +77,8 @@ def check_supported(settings: Settings, warm_start: bool) -> None:
     """Refuse what needs all rows in one place."""
     if settings.estimator is not None:
         raise ValueError("estimator must be None: rows that are not in one place are boosted on native stumps only")
+    if not settings.growth.is_stump:
+        raise ValueError("max_depth must be 1, and its companions at their defaults, where rows are not in one place")
     if settings.method.sampler is not None:
         raise ValueError(
             "rusboost and smoteboost draw rows anew each round, which takes all of them in one place; choose another "
@@ -107,7 +109,17 @@ def train(
 ) -> tuple[dict[str, Any], bool]:
     """Boost: what makes an estimator fitted, and whether already the first stump was no better than chance."""
     found = survey(pieces, reader, settings.max_bins)
-    crew = pieces.crew(found)
+    return boost(settings, found, pieces.crew(found), reader, after_round)
+
+
+def boost(
+    settings: Settings,
+    found: Surveyed,
+    crew: Crew,
+    reader: BaseBoosting,
+    after_round: Callable[[Boosting, Any], bool] = lambda *_: False,
+) -> tuple[dict[str, Any], bool]:
+    """The same once the rows are coded."""
     tie_class = reader._negative_class(found.classes, found.class_weight)
     plan = make_plan(settings, found.classes, found.class_weight, tie_class)
     ground = Scattered(plan, found.coder, found.class_weight, settings.criterion, crew)

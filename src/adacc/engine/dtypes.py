@@ -20,6 +20,16 @@ STUMP = np.dtype(
     ]
 )
 
+NODE = np.dtype(
+    [
+        ("feature", np.int32),  # -1: a leaf
+        ("cut", np.uint32),  # as of a stump
+        ("children", np.int32, 3),  # left, right, missing; -1: none, the node itself predicts
+        ("class", CLASS),
+        ("gain", np.float64),
+    ]
+)
+
 
 def code_dtype(n_codes: int) -> np.dtype[np.unsignedinteger]:
     """The smallest dtype that holds the codes 0 ... n_codes-1."""

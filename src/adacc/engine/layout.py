@@ -194,3 +194,10 @@ class Layout:
 
     def column(self, feature: int) -> NDArray[Any]:
         return self._part_of[feature].column(feature)
+
+    @property
+    def matrix(self) -> NDArray[Any]:
+        """All rows' codes of all features, a row of it each."""
+        if len(self.parts) == 1 and not self.parts[0].is_sparse:
+            return self.parts[0].dense
+        return np.array([self.column(f) for f in range(len(self._part_of))], dtype=self.dtype)

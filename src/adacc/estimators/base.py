@@ -29,6 +29,8 @@ from adacc.estimators.settings import Settings, read_settings
 from adacc.estimators.training import Problem, calibrate, train
 from adacc.rules.base import Array
 
+FAILED_AT_ONCE = "already the first weak learner is no better than chance; it is kept alone, with vote 1"
+
 
 @parameters
 class BaseBoosting(TableReader, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
@@ -38,6 +40,10 @@ class BaseBoosting(TableReader, CallbackSupportMixin, ClassifierMixin, BaseEstim
     n_estimators: int = 100
     learning_rate: float = 1.0
     criterion: str = "gini"
+    max_depth: int | None = 1
+    max_leaf_nodes: int | None = None
+    min_samples_leaf: int = 1
+    max_features: Any = None
     max_bins: int | None = 255
     dialect: str = "paper"
     calibration: str | None = None
@@ -97,11 +103,7 @@ class BaseBoosting(TableReader, CallbackSupportMixin, ClassifierMixin, BaseEstim
 
             trained = train(settings, problem, held_out, start, after_round)
             if trained.failed:
-                warnings.warn(
-                    "already the first weak learner is no better than chance; it is kept alone, with vote 1",
-                    ConvergenceWarning,
-                    stacklevel=CALLER_OF_FIT,
-                )
+                warnings.warn(FAILED_AT_ONCE, ConvergenceWarning, stacklevel=CALLER_OF_FIT)
             self.__dict__.update(fitted_attributes(trained.ensemble, problem, settings))
             tell.end()
         return self
@@ -387,8 +389,9 @@ def _training_of(settings: Settings) -> str:
 
     Calibration only where it decides: elsewhere it may be asked for, or changed, when the rounds are there.
     """
-    stumps = f"stumps by {settings.criterion} with max_bins={settings.max_bins}"
-    learner = stumps if settings.estimator is None else settings.estimator
+    kind = "stumps" if settings.growth.is_stump else f"trees of {settings.growth}"
+    trees = f"{kind} by {settings.criterion} with max_bins={settings.max_bins}"
+    learner = trees if settings.estimator is None else settings.estimator
     after = () if settings.method.decides_by_probability else ("calibration", "calibration_cv")
     options = {name: value for name, value in settings.options.items() if name not in after}
     return f"{settings.rule} on {settings.method.sampler or 'all rows'} with {options}, {learner}"

@@ -280,7 +280,7 @@ def additive(
         kind = type(models.describe(classes)[0]).__name__
         raise ValueError(
             f"the weak learners of this model are of the type {kind}, which may combine features, so that no feature "
-            "has a part of the score to itself: use the native stumps (estimator=None), or "
+            "has a part of the score to itself: use the native stumps (estimator=None, max_depth=1), or "
             "sklearn.inspection.permutation_importance, which takes any model"
         )
     line = (1.0, 0.0) if calibrator is None else straight_line(calibrator, multipliers)

@@ -33,13 +33,22 @@ OWN = {
 SHARED = {
     "estimator": """classifier, default=None
     The weak learner: None for the native decision stump, or any scikit-learn classifier that takes sample_weight.
-    `criterion` and `max_bins` concern the native stump.""",
+    `criterion`, `max_bins` and what follows on trees concern the native stump.""",
     "n_estimators": """int, default=100
     Most rounds of boosting.""",
     "learning_rate": """float, default=1.0
     What each vote is multiplied by.""",
     "criterion": """{"gini", "entropy", "error"}, default="gini"
-    What a stump's split minimises.""",
+    What a split minimises.""",
+    "max_depth": """int or None, default=1
+    Splits from the root of a tree to a leaf: 1 for stumps, 2 or more for trees, which see interactions of features;
+    None for no limit.""",
+    "max_leaf_nodes": """int or None, default=None
+    Most leaves of a tree; the splits of the largest gain come first.""",
+    "min_samples_leaf": """int, default=1
+    Rows that a leaf must have; a leaf of missing values may have fewer.""",
+    "max_features": """int, float, "sqrt", "log2" or None, default=None
+    Features that each node of a tree looks at, drawn anew: so many, such a share of all, or all.""",
     "max_bins": """int or None, default=255
     Most bins of a numeric feature; a feature with no more distinct values is split exactly. Of more than 50,000 rows
     the bins come from a draw, by weight and the same for the same rows in the same order. None: always exactly.""",

@@ -16,6 +16,7 @@ from adacc.archive import ModelFileError
 from adacc.engine import dtypes
 from adacc.engine.binning import Categories, Numbers
 from adacc.engine.learners import Stumps
+from adacc.engine.trees import Trees
 from adacc.estimators.base import BaseBoosting
 from adacc.estimators.calibration import Sigmoid
 from adacc.estimators.jsonable import encode
@@ -77,10 +78,10 @@ def describe(model: BaseBoosting, notes: dict[str, Any]) -> tuple[dict[str, Any]
     name, ensemble = type(model).__name__, model._ensemble
     if CLASSES.get(name) is not type(model):
         raise TypeError(f"a model file holds adacc's own classes, and {name} is none of them; it can be pickled")
-    if model.estimator is not None or not isinstance(ensemble.models, Stumps):
+    if model.estimator is not None or not isinstance(ensemble.models, Stumps | Trees):
         raise ValueError(
-            f"a model file holds native stumps (estimator=None), and this model's weak learner is {model.estimator!r}: "
-            "use pickle, joblib or skops.io"
+            "a model file holds native stumps and trees (estimator=None), and this model's weak learner is "
+            f"{model.estimator!r}: use pickle, joblib or skops.io"
         )
     _check_notes(notes)
     features, kind, of_calibration = ensemble.models.coder.features, *_describe_calibration(model)
@@ -111,7 +112,7 @@ def describe(model: BaseBoosting, notes: dict[str, Any]) -> tuple[dict[str, Any]
     arrays = {
         "n_thresholds": np.array([len(each) for each in thresholds], dtype=np.int64),
         "thresholds": np.concatenate(thresholds),
-        **{f"stump_{field}": ensemble.models.records[field] for field in dtypes.STUMP.names or ()},
+        **_describe_models(ensemble.models),
         "votes": ensemble.votes,
         "decision": ensemble.decision,
         "factors": ensemble.factors,
@@ -119,6 +120,13 @@ def describe(model: BaseBoosting, notes: dict[str, Any]) -> tuple[dict[str, Any]
         **of_calibration,
     }
     return document, arrays
+
+
+def _describe_models(models: Stumps | Trees) -> dict[str, NDArray[Any]]:
+    if isinstance(models, Stumps):
+        return {f"stump_{field}": models.records[field] for field in dtypes.STUMP.names or ()}
+    nodes = {f"node_{field}": np.ascontiguousarray(models.nodes[field]) for field in dtypes.NODE.names or ()}
+    return {"tree_sizes": np.diff(models.starts), **nodes}
 
 
 def _check_notes(notes: dict[str, Any]) -> None:

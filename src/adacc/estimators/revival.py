@@ -17,6 +17,7 @@ from adacc.engine import dtypes
 from adacc.engine.binning import Categories, Coder, Feature, Numbers
 from adacc.engine.ensemble import Ensemble
 from adacc.engine.learners import Stumps
+from adacc.engine.trees import Trees
 from adacc.estimators import classifiers
 from adacc.estimators.base import BaseBoosting, attributes_of
 from adacc.estimators.calibration import Calibrator, Isotonic, Sigmoid
@@ -179,8 +180,9 @@ def _split(joined: Array, sizes: NDArray[np.int64], name: str) -> list[Array]:
 
 
 def _ensemble(parts: Parts, features: tuple[Feature, ...], n_classes: int) -> Ensemble:
-    records = _stumps(parts, features, n_classes)
-    n_rounds = len(records)
+    read = _trees if "tree_sizes" in parts.arrays else _stumps
+    models = read(parts, features, n_classes)
+    n_rounds = len(models)
     tie_class = parts.entry("tie_class", int)
     if not 0 <= tie_class < n_classes:
         raise ModelFileError(f"'tie_class' must be from 0 to {n_classes - 1}, got {tie_class}")
@@ -188,7 +190,7 @@ def _ensemble(parts: Parts, features: tuple[Feature, ...], n_classes: int) -> En
     if (factors < 0.0).any():
         raise ModelFileError("factors.npy must not hold negative numbers")
     return Ensemble(
-        models=Stumps(records, Coder(features)),
+        models=models,
         votes=parts.finite("votes", n_rounds, n_classes),
         decision=parts.finite("decision", n_classes),
         tie_class=tie_class,
@@ -198,25 +200,56 @@ def _ensemble(parts: Parts, features: tuple[Feature, ...], n_classes: int) -> En
     )
 
 
-def _stumps(parts: Parts, features: tuple[Feature, ...], n_classes: int) -> NDArray[np.void]:
+def _stumps(parts: Parts, features: tuple[Feature, ...], n_classes: int) -> Stumps:
     feature = parts.array("stump_feature", np.int32, None)
     n_rounds = len(feature)
     if n_rounds == 0:
         raise ModelFileError("stump_feature.npy must hold at least one round")
-    if feature.min() < -1 or feature.max() >= len(features):
-        raise ModelFileError(f"stump_feature.npy must hold numbers from -1 to {len(features) - 1}")
     records = np.empty(n_rounds, dtypes.STUMP)
     records["feature"] = feature
     records["cut"] = parts.array("stump_cut", np.uint32, n_rounds)
-    # The last code is for missing numbers or for unknown categories; no stump cuts there.
-    n_cuts = np.array([feature.n_codes - 1 for feature in features])
-    if ((feature >= 0) & (records["cut"] >= n_cuts[feature])).any():
-        raise ModelFileError("stump_cut.npy must hold numbers of thresholds or categories that there are")
+    _check_cuts(records, features, "stump")
     for branch in ("left", "right", "missing"):
         records[branch] = parts.array(f"stump_{branch}", dtypes.CLASS, n_rounds)
         if records[branch].max() >= n_classes:
             raise ModelFileError(f"stump_{branch}.npy must hold numbers of classes, from 0 to {n_classes - 1}")
-    return records
+    return Stumps(records, Coder(features))
+
+
+def _trees(parts: Parts, features: tuple[Feature, ...], n_classes: int) -> Trees:
+    sizes = parts.array("tree_sizes", np.int64, None)
+    feature = parts.array("node_feature", np.int32, None)
+    n_nodes = len(feature)
+    if len(sizes) == 0 or sizes.min() < 1 or sizes.max() > n_nodes or sizes.sum() != n_nodes:
+        raise ModelFileError(f"tree_sizes.npy must hold the numbers of nodes of the trees, {n_nodes} in all")
+    nodes = np.empty(n_nodes, dtypes.NODE)
+    nodes["feature"] = feature
+    nodes["cut"] = parts.array("node_cut", np.uint32, n_nodes)
+    nodes["children"] = parts.array("node_children", np.int32, n_nodes, 3)
+    nodes["class"] = parts.array("node_class", dtypes.CLASS, n_nodes)
+    nodes["gain"] = parts.finite("node_gain", n_nodes)
+    _check_cuts(nodes, features, "node")
+    if nodes["class"].max() >= n_classes:
+        raise ModelFileError(f"node_class.npy must hold numbers of classes, from 0 to {n_classes - 1}")
+    # A child comes after its parent, in the same tree: so every path comes to an end.
+    starts = np.cumsum([0, *sizes.tolist()])
+    numbers = np.arange(n_nodes) - np.repeat(starts[:-1], sizes)
+    split, children = feature >= 0, nodes["children"]
+    too_small = (children <= numbers[:, None]) & (children != -1)
+    too_large = children >= np.repeat(sizes, sizes)[:, None]
+    if ((too_small | too_large)[split]).any():
+        raise ModelFileError("node_children.npy must hold -1, or later nodes of the same tree")
+    return Trees(nodes, starts, Coder(features))
+
+
+def _check_cuts(records: NDArray[np.void], features: tuple[Feature, ...], name: str) -> None:
+    feature = records["feature"]
+    if feature.min() < -1 or feature.max() >= len(features):
+        raise ModelFileError(f"{name}_feature.npy must hold numbers from -1 to {len(features) - 1}")
+    # The last code is for missing numbers or for unknown categories; nothing cuts there.
+    n_cuts = np.array([feature.n_codes - 1 for feature in features])
+    if ((feature >= 0) & (records["cut"] >= n_cuts[feature])).any():
+        raise ModelFileError(f"{name}_cut.npy must hold numbers of thresholds or categories that there are")
 
 
 def _history(parts: Parts, n_rounds: int, n_classes: int) -> dict[str, Array]:

@@ -170,7 +170,13 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         template = clone(self.estimator)
         problem = template._read_training(X, y, sample_weight)
         columns = {name: vars(template)[name] for name in COLUMNS if name in vars(template)}
-        grid = Grid(self.estimator, settings, columns, *_read_costs(self.costs, problem), rounds)
+        grid = Grid(
+            self.estimator,
+            settings,
+            columns,
+            *read_costs(self.costs, problem.classes, problem.rows.class_weight, problem.tie_class),
+            rounds,
+        )
         scorer = read_scoring(self.scoring, problem, template)
         formula = without_predicting(self.scoring, problem, settings)
 
@@ -282,15 +288,18 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str) and len(value) > 0
 
 
-def _read_costs(costs: Any, problem: Problem) -> tuple[list[Any], list[dict[Any, float]]]:
+def read_costs(
+    costs: Any, classes: NDArray[Any], class_weight: Array, tie_class: int
+) -> tuple[list[Any], list[dict[Any, float]]]:
     """The costs to try: as the estimator takes them, and as one number per label."""
-    costs = _paper_grid(problem) if costs is None else costs
+    labels = classes.tolist()
+    costs = _paper_grid(labels, class_weight, tie_class) if costs is None else costs
     if not _is_list(costs):
         raise ValueError(f"costs must be a list of costs to try, each a dict, a sequence or 'balanced', got {costs!r}")
-    labels, by_label = problem.classes.tolist(), []
+    by_label = []
     for at, each in enumerate(costs):
         try:
-            values = class_costs(each, problem.classes, problem.rows.class_weight).tolist()
+            values = class_costs(each, classes, class_weight).tolist()
         except (TypeError, ValueError) as error:
             raise type(error)(f"costs[{at}]: {error}") from None
         if not isinstance(each, str):  # as the user gave them, which may be larger than 1
@@ -299,13 +308,12 @@ def _read_costs(costs: Any, problem: Problem) -> tuple[list[Any], list[dict[Any,
     return list(costs), by_label
 
 
-def _paper_grid(problem: Problem) -> list[dict[Any, float]]:
+def _paper_grid(labels: list[Any], class_weight: Array, tie_class: int) -> list[dict[Any, float]]:
     """1 for the positive class, 0.1 ... 1 for the other; of more classes, ten steps from equal to balanced costs."""
-    labels = problem.classes.tolist()
     if len(labels) == 2:
-        negative = labels[problem.tie_class]
+        negative = labels[tie_class]
         return [{label: step / 10 if label == negative else 1.0 for label in labels} for step in range(1, 11)]
-    rarity = problem.rows.class_weight.min() / problem.rows.class_weight
+    rarity = class_weight.min() / class_weight
     return [dict(zip(labels, (rarity**power).tolist(), strict=True)) for power in np.linspace(0.0, 1.0, 10)]
 
 

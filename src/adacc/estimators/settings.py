@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
 from adacc.engine.splits import CRITERIA
+from adacc.engine.trees import Growth
 from adacc.estimators.parameters import OPTIONS_OF_ALL, SHARED
 from adacc.rules import Method, Rule
 from adacc.rules.registry import settle
@@ -30,6 +31,7 @@ class Settings:
     n_rounds: int
     learning_rate: float
     criterion: str
+    growth: Growth
     max_bins: int | None
     patience: int | None
     validation_fraction: float
@@ -70,11 +72,28 @@ def read_settings(params: dict[str, Any]) -> Settings:
         n_rounds=whole("n_estimators", params["n_estimators"], least=1),
         learning_rate=number("learning_rate", params["learning_rate"], least=1e-6, most=10.0),
         criterion=one_of("criterion", params["criterion"], CRITERIA),
+        growth=_growth(params),
         max_bins=None if max_bins is None else whole("max_bins", max_bins, least=2),
         patience=None if patience is None else whole("n_iter_no_change", patience, least=1),
         validation_fraction=number("validation_fraction", params["validation_fraction"], least=1e-6, most=1 - 1e-6),
         n_threads=effective_n_jobs(n_jobs),
         seed=_seed(params["random_state"]),
+    )
+
+
+def _growth(params: dict[str, Any]) -> Growth:
+    depth, leaves, features = params["max_depth"], params["max_leaf_nodes"], params["max_features"]
+    if isinstance(features, str):
+        one_of("max_features", features, ("sqrt", "log2"))
+    elif isinstance(features, float):
+        number("max_features", features, least=1e-9, most=1.0)
+    elif features is not None:
+        whole("max_features", features, least=1)
+    return Growth(
+        max_depth=None if depth is None else whole("max_depth", depth, least=1),
+        max_leaf_nodes=None if leaves is None else whole("max_leaf_nodes", leaves, least=2),
+        min_samples_leaf=whole("min_samples_leaf", params["min_samples_leaf"], least=1),
+        max_features=features,
     )
 
 

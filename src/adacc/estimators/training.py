@@ -22,6 +22,7 @@ from adacc.engine.rows import Rows
 from adacc.engine.samplers import Sampler, Smote, UnderSampler
 from adacc.engine.table import Table
 from adacc.engine.threads import Threads
+from adacc.engine.trees import TreeLearner
 from adacc.estimators.calibration import Calibrator
 from adacc.estimators.settings import Settings
 from adacc.rules.base import Array
@@ -162,6 +163,12 @@ class Bench:
     def learner(self, settings: Settings, threads: Threads) -> Learner:
         if self._layout is None:
             return ClassifierLearner(settings.estimator, self.problem.table, self.problem.rows, settings.seed)
+        if not settings.growth.is_stump:
+            layout = self._layout
+            return TreeLearner(
+                layout.matrix, layout.rows, layout.coder, settings.criterion, self.problem.tie_class, settings.growth,
+                settings.seed,
+            )  # fmt: skip
         histogram = self._layout.histogram.copy() if self._several else self._layout.histogram
         return StumpLearner(self._layout, histogram, settings.criterion, self.problem.tie_class, threads)
 

@@ -119,8 +119,10 @@ def checked(model: Any) -> BaseBoosting:
         raise TypeError(f"the model must be a classifier of adacc, got {type(model).__name__}: {model!r:.80}")
     check_is_fitted(model)
     if not isinstance(model._ensemble.models, Stumps):
+        learner = f"a tree of max_depth={model.max_depth}" if model.estimator is None else repr(model.estimator)
         raise ValueError(
-            f"only native stumps (estimator=None) can be exported, and this model's weak learner is {model.estimator!r}"
+            "only native stumps (estimator=None, max_depth=1) can be exported, and this model's weak learner is "
+            f"{learner}"
         )
     return model
 

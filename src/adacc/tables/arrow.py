@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from adacc.tables.errors import check_names, explained
+from adacc.tables.errors import TableError, check_names, explained
 
 ROWS = 65_536
 """Rows of a batch, at most."""
@@ -27,7 +29,9 @@ class ParquetTable:
         self.where, self._given = where, file
         with explained(where, "Parquet"):
             self._file = pq.ParquetFile(file, buffer_size=BUFFER, pre_buffer=False)
-            self.names, self.index = _names(self._file.schema_arrow, where)
+            self.schema = self._file.schema_arrow
+            self.names, self.index = _names(self.schema, where)
+        self.n_rows: int = self._file.metadata.num_rows
 
     def close(self) -> None:
         self._file.close()
@@ -39,11 +43,81 @@ class ParquetTable:
         with explained(self.where, "Parquet"):
             return self._file.read(columns=list(columns)).select(list(columns))
 
-    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """These columns, some rows at a time."""
+    def batches(self, columns: Sequence[str], rows: int = ROWS) -> Iterator[pa.RecordBatch]:
+        """These columns, at most so many rows at a time."""
         with explained(self.where, "Parquet"):
-            for batch in self._file.iter_batches(batch_size=ROWS, columns=list(columns)):
+            for batch in self._file.iter_batches(batch_size=rows, columns=list(columns)):
                 yield batch.select(list(columns))
+
+
+class ParquetFolder:
+    """The Parquet files of a folder, in the order of their names, as one table; rows are counted from the first one."""
+
+    typed = True
+    index: Sequence[str]
+
+    def __init__(self, folder: Path, where: str) -> None:
+        self.where, self._files = where, _files(folder, where)
+        self.n_rows = 0
+        for file in self._files:
+            with closing(ParquetTable(file, str(file))) as opened:
+                self.n_rows += opened.n_rows
+                if file == self._files[0]:
+                    self.names, self.index, self.schema = opened.names, opened.index, opened.schema
+                self.schema = _joined(self.schema, opened, str(self._files[0]))
+
+    def close(self) -> None:
+        """Nothing is left open between two readings."""
+
+    def table(self, columns: Sequence[str]) -> pa.Table:
+        """These columns of all rows."""
+        schema = pa.schema([self.schema.field(name) for name in columns])
+        return pa.Table.from_batches(list(self.batches(columns)), schema.remove_metadata())
+
+    def batches(self, columns: Sequence[str], rows: int = ROWS) -> Iterator[pa.RecordBatch]:
+        """These columns, at most so many rows at a time."""
+        fields = [self.schema.field(name) for name in columns]
+        for file in self._files:
+            with closing(ParquetTable(file, str(file))) as opened:
+                for batch in opened.batches(columns, rows):
+                    arrays = [_of_type(batch[field.name], field.type) for field in fields]
+                    yield pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+
+
+def _files(folder: Path, where: str) -> list[Path]:
+    inside = sorted(path for path in folder.iterdir() if not path.name.startswith((".", "_")))
+    deeper = [path.name for path in inside if path.is_dir() and any(path.rglob("*.parquet"))]
+    if deeper:
+        raise TableError(
+            f"{where} has Parquet files in folders of its own, such as {deeper[0]!r}; name one of these, or put all "
+            "files into one folder"
+        )
+    files = [path for path in inside if path.name.lower().endswith(".parquet")]
+    if not files:
+        raise TableError(f"{where} is a folder without .parquet files; name a file in it")
+    return files
+
+
+def _joined(schema: pa.Schema, opened: ParquetTable, first: str) -> pa.Schema:
+    """The schema of files so far and of one more, which may leave open only what a column without a value holds."""
+    if {*schema.names} != {*opened.names}:
+        only = sorted({*schema.names} ^ {*opened.names})[0]
+        has, lacks = (first, opened.where) if only in schema.names else (opened.where, first)
+        raise TableError(f"{lacks} has no column {only!r}, but {has} has; all files of a folder need the same columns")
+    fields = []
+    for before in schema:
+        now = opened.schema.field(before.name).type
+        if now != before.type and not pa.types.is_null(now) and not pa.types.is_null(before.type):
+            raise TableError(
+                f"{opened.where}: column {before.name!r} is of the kind {str(now)!r}, but {str(before.type)!r} in "
+                f"{first}; write all files of a folder alike"
+            )
+        fields.append(pa.field(before.name, now if pa.types.is_null(before.type) else before.type))
+    return pa.schema(fields)
+
+
+def _of_type(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    return column if column.type == kind else pa.nulls(len(column), kind)
 
 
 class ArrowTable:

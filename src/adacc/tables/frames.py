@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from adacc.tables.errors import Source, TableError, no_column
-from adacc.tables.kinds import Place, as_categories, as_read, check_finite, decoded, is_text
+from adacc.tables.kinds import Kind, Place, as_categories, as_read, check_finite, decoded, is_text
 from adacc.tables.sources import OpenTable, open_table
 
 NUMBER = r"^[ \t]*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[ \t]*$"
@@ -34,9 +34,10 @@ def read_frame(
     ----------
     source : str or path
         A file, its form by the ending: ``.csv`` (commas, tabs or semicolons, as the line of names has them) and
-        ``.tsv``, either also packed (``.csv.gz``); ``.parquet``; ``.arrow`` and ``.feather``. ``"-"`` is standard input
-        in any of these forms. Text is UTF-8 and has the names of the columns in its first line. In features of every
-        form an empty text, ``NA``, ``N/A``, ``NULL``, ``NaN`` and ``None`` are missing.
+        ``.tsv``, either also packed (``.csv.gz``); ``.parquet``; ``.arrow`` and ``.feather``. A folder is the table of
+        the Parquet files in it. ``"-"`` is standard input in any of these forms. Text is UTF-8 and has the names of the
+        columns in its first line. In features of every form an empty text, ``NA``, ``N/A``, ``NULL``, ``NaN`` and
+        ``None`` are missing.
     drop : iterable of str, default=()
         Columns to leave out. They are not looked at.
     keep : iterable of str, default=()
@@ -68,7 +69,7 @@ def read_frame(
     """
     with closing(open_table(source)) as opened:
         others = {*keep, *([] if target is None else [target])}
-        columns = _wanted(opened, target, list(drop), others)
+        columns = wanted(opened, target, list(drop), others)
         table = opened.table(columns)
         if table.num_rows == 0:
             raise TableError(f"{opened.where} has no rows, only the names of its columns")
@@ -82,7 +83,7 @@ def read_frame(
         )
 
 
-def _wanted(opened: OpenTable, target: str | None, drop: Sequence[str], others: set[str]) -> list[str]:
+def wanted(opened: OpenTable, target: str | None, drop: Sequence[str], others: set[str]) -> list[str]:
     """Names of the columns to read."""
     for name in (*sorted(others), *drop):
         if name not in opened.names:
@@ -94,21 +95,33 @@ def _wanted(opened: OpenTable, target: str | None, drop: Sequence[str], others: 
 
 
 def _feature(column: pa.ChunkedArray, place: Place, opened: OpenTable) -> Any:
-    labels = pa.types.is_dictionary(column.type)
+    kind = kind_of_type(column.type, place)
     column = decoded(column)
-    kind = column.type
-    if is_text(kind) and not opened.typed:
+    if is_text(column.type) and not opened.typed:
         _check_text(column, place)
-    if is_text(kind) or (labels and pa.types.is_integer(kind)):
+    if kind == "category":
         return as_categories(column, place)
-    if pa.types.is_boolean(kind):
+    if kind == "boolean":
         return as_categories(column, place) if column.null_count else column.to_numpy()
-    if pa.types.is_null(kind) or pa.types.is_decimal(kind):
+    if pa.types.is_null(column.type) or pa.types.is_decimal(column.type):
         column = column.cast(pa.float64())
-    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-        raise _unusable(place, kind)
     numbers = column.to_numpy()
     return check_finite(numbers, place) if numbers.dtype.kind == "f" else numbers
+
+
+def kind_of_type(kind: pa.DataType, place: Place) -> Kind:
+    """What a feature of this type holds; a boolean one, if it has no gaps."""
+    labels = pa.types.is_dictionary(kind)
+    if labels:
+        kind = kind.value_type
+    if is_text(kind) or kind == pa.string_view() or (labels and pa.types.is_integer(kind)):
+        return "category"
+    if pa.types.is_boolean(kind):
+        return "boolean"
+    numeric = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null)
+    if not any(is_this(kind) for is_this in numeric):
+        raise _unusable(place, kind)
+    return "number"
 
 
 def _unusable(place: Place, kind: pa.DataType) -> TableError:

@@ -61,11 +61,14 @@ def _kind(column: pd.Series) -> Kind:
     if pd.api.types.is_numeric_dtype(column.dtype):
         return "number"
     if isinstance(column.dtype, pd.CategoricalDtype):
-        labels = set(column.cat.categories)
-        return "boolean category" if labels and labels <= {"True", "False"} else "category"
+        return kind_of_labels(set(column.cat.categories))
     raise TypeError(
         f"column {column.name!r} has the type {column.dtype}; read_frame gives numbers, booleans, categories"
     )
+
+
+def kind_of_labels(labels: set[str]) -> Kind:
+    return "boolean category" if labels and labels <= {"True", "False"} else "category"
 
 
 def as_kind(column: Any, kind: str, place: Place) -> Any:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from adacc.tables.arrow import ArrowTable, ParquetTable
+from adacc.tables.arrow import ArrowTable, ParquetFolder, ParquetTable
 from adacc.tables.errors import Source, TableError, called, explained
 from adacc.tables.text import ARROW_FILE, ARROW_STREAM, GZIP, PARQUET, TextFile
 
@@ -60,6 +60,9 @@ def open_table(source: Source) -> OpenTable:
         raise TableError("the name of a table is expected, got ''")
     where, file = called(source), Path(called(source))
     _check_exists(file, where)
+    if file.is_dir():
+        with explained(where, "Parquet"):
+            return ParquetFolder(file, where)
     name = file.name.lower()
     ending = next((ending for ending in ENDINGS if name.endswith(ending)), None)
     if ending is None:
@@ -76,8 +79,6 @@ def open_table(source: Source) -> OpenTable:
 
 
 def _check_exists(file: Path, where: str) -> None:
-    if file.is_dir():
-        raise TableError(f"{where} is a folder; name a file in it")
     if file.exists():
         return
     found = sorted(other.name for other in file.parent.iterdir()) if file.parent.is_dir() else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from adacc.tables.chunks import Chunks
 from adacc.tables.errors import Source, TableError, called, listed, no_column
 from adacc.tables.text import FALSE, TRUE
 
@@ -70,25 +72,35 @@ def read_target(frame: pd.DataFrame, name: str, positive: Any = None, source: So
     >>> target.y.tolist(), target.positive, target.other, target.counts
     ([0, 0, 1, 0, 0], 'c', 'other', {'a': 2, 'b': 2, 'c': 1})
     """
-    where, labels = called(source), read_labels(frame, name, source=source)
+    labels = read_labels(frame, name, source=source)
     values, codes, n_rows = np.unique(labels, return_inverse=True, return_counts=True)
     found = values.tolist()
-    if positive is None:
-        chosen = max(range(len(found)), key=lambda i: (-n_rows[i], i))
-    else:
-        at = find_label(positive, found)
-        if at is None:
-            near = [label for label in found if str(label).lower() == str(positive).lower()]
-            hint = f"did you mean {str(near[0])!r}? Its" if near else "its"
-            raise TableError(
-                f"{where}: column {name!r} has no label {str(positive)!r}; {hint} labels are "
-                f"{listed([str(label) for label in found], 20)}"
-            )
-        chosen = at
+    chosen = choose_positive(found, n_rows, positive, name, source)
     counts = {found[i]: int(n_rows[i]) for i in sorted(range(len(found)), key=lambda i: (-n_rows[i], i))}
-    rest = "other" if "other" not in map(str, found) else "all others"
-    other = found[1 - chosen] if len(found) == 2 else rest
+    other = found[1 - chosen] if len(found) == 2 else name_of_rest(found)
     return Target((codes == chosen).astype(np.int8), found[chosen], other, counts)
+
+
+def name_of_rest(labels: Sequence[Any]) -> str:
+    """What all labels but one are called together."""
+    return "other" if "other" not in map(str, labels) else "all others"
+
+
+def choose_positive(
+    labels: Sequence[Any], n_rows: NDArray[np.int64], positive: Any, name: str, source: Source = "the table"
+) -> int:
+    """The number of the label to be found; see `read_target`, whose arguments these are beside the sorted labels."""
+    if positive is None:
+        return max(range(len(labels)), key=lambda i: (-n_rows[i], i))
+    at = find_label(positive, labels)
+    if at is None:
+        near = [label for label in labels if str(label).lower() == str(positive).lower()]
+        hint = f"did you mean {str(near[0])!r}? Its" if near else "its"
+        raise TableError(
+            f"{called(source)}: column {name!r} has no label {str(positive)!r}; {hint} labels are "
+            f"{listed([str(label) for label in labels], 20)}"
+        )
+    return at
 
 
 def find_label(value: Any, labels: Sequence[Any]) -> int | None:
@@ -155,18 +167,52 @@ def read_labels(frame: pd.DataFrame, name: str, source: Source = "the table") ->
     where = called(source)
     if name not in frame:
         raise no_column(where, name, [str(column) for column in frame.columns], " to predict")
-    column, place = frame[name], f"{where}: column {name!r}, the one to predict,"
+    column, place = frame[name], _place(where, name)
     if column.isna().any():
-        first = int(column.isna().to_numpy().argmax()) + 1
-        raise TableError(
-            f"{place} is missing in {column.isna().sum()} rows, first in row {first}; leave these rows out or fill "
-            "them in"
-        )
-    if pd.api.types.infer_dtype(column) not in ("string", "boolean", "integer", "floating", "categorical"):
-        raise TableError(f"{place} must hold numbers, booleans or strings; name another column")
+        raise _missing(place, int(column.isna().sum()), int(column.isna().to_numpy().argmax()))
+    _check_type(column, place)
     labels = np.asarray(column)
     _check_classes(labels, place)
     return labels
+
+
+def count_labels(chunks: Chunks, name: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The labels of the column to predict, sorted and checked as by `read_labels`, and the rows of each."""
+    place = _place(chunks.where, name)
+    counts: Counter[Any] = Counter()
+    n_missing, first_missing = 0, 0
+    for frame in chunks.frames([], [name]):
+        column = frame[name]
+        gaps = column.isna()
+        if gaps.any():
+            first_missing = first_missing if n_missing else int(frame.index[gaps][0])
+            n_missing += int(gaps.sum())
+            continue
+        _check_type(column, place)
+        labels, n_rows = np.unique(np.asarray(column), return_counts=True)
+        counts.update(dict(zip(labels.tolist(), n_rows.tolist(), strict=True)))
+        if len(counts) > MOST_CLASSES:
+            break  # it is refused, and need not be known how many they are
+    if n_missing:
+        raise _missing(place, n_missing, first_missing)
+    found = np.sort(np.array([*counts], dtype=labels.dtype))
+    _check_classes(found, place)
+    return found, np.array([counts[label] for label in found.tolist()])
+
+
+def _place(where: str, name: str) -> str:
+    return f"{where}: column {name!r}, the one to predict,"
+
+
+def _missing(place: str, n_missing: int, first: int) -> TableError:
+    return TableError(
+        f"{place} is missing in {n_missing} rows, first in row {first + 1}; leave these rows out or fill them in"
+    )
+
+
+def _check_type(column: pd.Series, place: str) -> None:
+    if pd.api.types.infer_dtype(column) not in ("string", "boolean", "integer", "floating", "categorical"):
+        raise TableError(f"{place} must hold numbers, booleans or strings; name another column")
 
 
 def _check_classes(labels: NDArray[Any], place: str) -> None:

@@ -1,4 +1,4 @@
-"""Codes to histograms, and these to a split."""
+"""Codes to histograms, these to a split, and splits to a tree."""
 
 from __future__ import annotations
 
@@ -95,6 +95,14 @@ def best_splits(histogram, scale, total, offsets, categorical, criterion, first,
     ``histogram * scale`` are weights that sum to `total` per class and to 1 in all. Of cuts equal within `tie` the
     lowest wins. In a numeric feature the missing rows are a leaf of their own in every split.
     """
+    best_splits_of(histogram, scale, total, offsets, categorical, criterion, first, last, tie, 0.0, gains, cuts)
+
+
+@kernel
+def best_splits_of(histogram, scale, total, offsets, categorical, criterion, first, last, tie, least, gains, cuts):
+    """`best_splits`, leaving `least` rows at least on either side: the histogram's last row, after the classes, says
+    how many there are of each code. With 0 there is no such row.
+    """
     n_classes = len(scale)
     present, missing = np.empty(n_classes), np.empty(n_classes)
     unsplit = _purity(total, criterion)
@@ -110,14 +118,20 @@ def best_splits(histogram, scale, total, offsets, categorical, criterion, first,
         elif not categorical[f]:
             end -= 1  # everything up to the last bin is no split
         keep = 0.0 if categorical[f] else 1.0
-        best, cuts[f] = _scan(histogram, begin, end, scale, present, keep, criterion, unsplit - rest, tie)
+        n_present = 0.0
+        if least > 0.0:
+            for n_rows in histogram[n_classes, begin : offsets[f + 1] - (0 if categorical[f] else 1)]:
+                n_present += n_rows
+        best, cuts[f] = _scan(
+            histogram, begin, end, scale, present, keep, criterion, unsplit - rest, tie, least, n_present
+        )
         gains[f] = best + rest - unsplit
 
 
 @kernel
-def _scan(histogram, begin, end, scale, present, keep, criterion, best, tie):
+def _scan(histogram, begin, end, scale, present, keep, criterion, best, tie, least, n_present):
     """Best purity of left and right, and its cut. `keep` is 1 where the left leaf grows from cut to cut, else 0."""
-    cut = 0
+    cut, n_left = 0, 0.0
     left, right = np.empty(len(scale)), np.empty(len(scale))
     for k in range(len(scale)):
         left[k] = 0.0
@@ -125,6 +139,10 @@ def _scan(histogram, begin, end, scale, present, keep, criterion, best, tie):
         for k in range(len(scale)):
             left[k] = keep * left[k] + scale[k] * histogram[k, begin + at]
             right[k] = present[k] - left[k]
+        if least > 0.0:
+            n_left = keep * n_left + histogram[len(scale), begin + at]
+            if n_left < least or n_present - n_left < least:
+                continue
         value = _purity(left, criterion) + _purity(right, criterion)
         if value > best + tie:
             best, cut = value, at
@@ -243,3 +261,263 @@ def _leaf(code, cut, last, categorical):
     if code == last:
         return 2
     return 0 if code <= cut else 1
+
+
+# Splits to a tree.
+
+
+@kernel
+def grow_tree(
+    codes, offsets, categorical, rows, by, sizes, begins, criterion, tie_class, tie, max_depth, max_leaves, least,
+    max_features, luck, histograms, features, cuts, children, classes, gains, cells, mass,
+):  # fmt: skip
+    """Grow a tree on the listed rows; the number of its nodes, of which 0 is the root.
+
+    `rows` are grouped by class, those of class k from ``begins[k]`` on, and weigh `by` each, 1 in all. A leaf has
+    `least` of them at least, each counting `sizes`; with 0 these are not looked at, and empty. All three are reordered.
+    A node splits on `features` (-1: a leaf) at `cuts`, and has three `children`, of which -1 stands for a
+    branch that no row takes: there, as in a leaf, `classes` is predicted. With `max_leaves` the node of the largest
+    gain is split first. A node looks at `max_features` features, drawn by `luck`, or at more until one has a split.
+    `cells` receives the leaf of each row, `mass` the weight of each (true, predicted) pair.
+
+    Where all features are looked at, the largest child takes over its parent's histogram, less that of the others.
+    """
+    n_classes, n_rows = len(begins) - 1, len(rows)
+    room = len(features)
+    edges = np.empty((room, n_classes + 1), dtype=np.int64)  # where the rows of each class begin and end in a node
+    totals, depths, slots = np.zeros((room, n_classes)), np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
+    even, order = np.ones(n_classes), np.arange(len(codes))
+    feature_gains, feature_cuts = np.zeros(len(codes)), np.zeros(len(codes), dtype=np.int64)
+    spare_rows, spare_by, spare_sizes = np.empty_like(rows), np.empty_like(by), np.empty_like(sizes)
+    free = np.arange(len(histograms))[::-1].copy()
+    n_free, n_open, n_nodes, n_leaves = len(free), 0, 1, 1
+    opened = np.empty(room, dtype=np.int64)
+    sample = max_features < len(codes)
+
+    edges[0], depths[0], slots[0] = begins, 0, free[0] if sample else free[n_free - 1]
+    _weigh_node(by, edges[0], totals[0])
+    classes[0], features[0], gains[0] = _heaviest(totals[0], tie_class, tie), -1, 0.0
+    if not sample:
+        n_free -= 1
+        histograms[slots[0]] = 0.0
+        _fill(codes, offsets, rows, by, sizes, edges[0], histograms[slots[0]])
+    if max_depth > 0 and _is_mixed(totals[0]):
+        gains[0], features[0], cuts[0] = _find_split(
+            codes, offsets, categorical, rows, by, sizes, edges[0], totals[0], even, criterion, tie, least,
+            max_features, luck, order, histograms[slots[0]], feature_gains, feature_cuts,
+        )  # fmt: skip
+        if features[0] >= 0:
+            opened[0], n_open = 0, 1
+    while n_open > 0:
+        at = n_open - 1
+        if max_leaves < n_rows:
+            for i in range(n_open):
+                if gains[opened[i]] > gains[opened[at]]:
+                    at = i
+        node = opened[at]
+        opened[at] = opened[n_open - 1]
+        n_open -= 1
+        f, cut = features[node], cuts[node]
+        n_children = _part_rows(
+            codes[f], cut, offsets[f + 1] - offsets[f] - 1, categorical[f], rows, by, sizes, edges[node],
+            spare_rows, spare_by, spare_sizes, edges[n_nodes : n_nodes + 3],
+        )  # fmt: skip
+        if n_children == 0 or n_leaves + n_children - 1 > max_leaves:  # the gain was rounding, or no room is left
+            features[node] = -1
+            if not sample:
+                free[n_free] = slots[node]
+                n_free += 1
+            continue
+        n_leaves += n_children - 1
+        largest, size, first = -1, -1, n_nodes
+        for branch in range(3):
+            begin, end = edges[first + branch, 0], edges[first + branch, n_classes]
+            children[node, branch] = -1
+            if end > begin:
+                child = n_nodes
+                if child != first + branch:
+                    edges[child] = edges[first + branch]
+                children[node, branch] = child
+                depths[child], gains[child], features[child] = depths[node] + 1, 0.0, -1
+                _weigh_node(by, edges[child], totals[child])
+                classes[child] = _heaviest(totals[child], tie_class, tie)
+                if end - begin > size:
+                    largest, size = child, end - begin
+                n_nodes += 1
+        deeper = depths[node] + 1 < max_depth
+        if not sample:
+            keep = deeper and _is_mixed(totals[largest])
+            for child in range(first, n_nodes):
+                if child != largest and deeper and (keep or _is_mixed(totals[child])):
+                    n_free -= 1
+                    slots[child] = free[n_free]
+                    histograms[slots[child]] = 0.0
+                    _fill(codes, offsets, rows, by, sizes, edges[child], histograms[slots[child]])
+                    if keep:
+                        _subtract(histograms[slots[child]], histograms[slots[node]])
+            slots[largest] = slots[node]
+        for branch in range(n_nodes - first):  # the largest first, so that few wait for their turn
+            other = first + branch - 1
+            child = largest if branch == 0 else other + (1 if other >= largest else 0)
+            found = -1
+            if deeper and _is_mixed(totals[child]):
+                gains[child], found, cuts[child] = _find_split(
+                    codes, offsets, categorical, rows, by, sizes, edges[child], totals[child], even, criterion, tie,
+                    least, max_features, luck, order, histograms[slots[child] if not sample else free[0]],
+                    feature_gains, feature_cuts,
+                )  # fmt: skip
+            features[child] = found
+            if found >= 0:
+                opened[n_open] = child
+                n_open += 1
+            elif not sample and (child == largest or (deeper and (keep or _is_mixed(totals[child])))):
+                free[n_free] = slots[child]
+                n_free += 1
+    for node in range(n_nodes):
+        if features[node] < 0:
+            for i in range(edges[node, 0], edges[node, n_classes]):
+                cells[rows[i]] = node
+            for k in range(n_classes):
+                mass[k, classes[node]] += totals[node, k]
+    return n_nodes
+
+
+@kernel
+def _weigh_node(by, edges, total):
+    """Weight of each class of a node's rows."""
+    for k in range(len(total)):
+        total[k] = 0.0
+        for amount in by[edges[k] : edges[k + 1]]:
+            total[k] += amount
+
+
+@kernel
+def _is_mixed(total):
+    """Whether more than one class has weight."""
+    n_present = 0
+    for weight in total:
+        n_present += 1 if weight > 0.0 else 0
+    return n_present > 1
+
+
+@kernel
+def _heaviest(total, tie_class, tie):
+    """The class of a leaf: of equal ones `tie_class` where there are two classes, the first where more."""
+    heaviest, n_equal = 0, 1
+    for k in range(1, len(total)):
+        lead = total[k] - total[heaviest]
+        if lead > tie:
+            heaviest, n_equal = k, 1
+        elif lead >= -tie:
+            n_equal += 1
+    return tie_class if len(total) == 2 and n_equal == 2 else heaviest
+
+
+@kernel
+def _fill(codes, offsets, rows, by, sizes, edges, histogram):
+    """Add a node's rows to the histograms of these features, which are empty."""
+    add_rows(codes, offsets, rows, by, edges[:-1], edges[1:], histogram)
+    if len(sizes) > 0:
+        n_classes = len(edges) - 1
+        add_rows(codes, offsets, rows, sizes, edges[:1], edges[n_classes:], histogram[n_classes:])
+
+
+@kernel
+def _subtract(part, whole):
+    """Leave in `whole` what is not in `part`; what would be negative is rounding."""
+    for k in range(len(part)):
+        some, rest = part[k], whole[k]
+        for i in range(len(some)):
+            rest[i] = max(rest[i] - some[i], 0.0)
+
+
+@kernel
+def _find_split(
+    codes, offsets, categorical, rows, by, sizes, edges, total, even, criterion, tie, least, max_features, luck, order,
+    histogram, gains, cuts,
+):  # fmt: skip
+    """Gain, feature and cut of a node's best split; feature -1 if none gains anything.
+
+    Where only some features are looked at, their histograms are made here, else they are there.
+    """
+    n_features, best, feature = len(codes), 0.0, -1
+    sample, n_seen = max_features < n_features, 0
+    while n_seen < n_features and (n_seen < max_features or feature < 0):
+        first, last = (0, n_features)
+        if sample:
+            luck[0] = luck[0] * 48271 % 2147483647  # Park and Miller's generator [1988]
+            drawn = n_seen + luck[0] % (n_features - n_seen)
+            order[n_seen], order[drawn] = order[drawn], order[n_seen]
+            first = order[n_seen]
+            last = first + 1
+            histogram[:, offsets[first] : offsets[last]] = 0.0
+            _fill(codes[first:last], offsets[first:last], rows, by, sizes, edges, histogram)
+        if len(total) == 2 and criterion == GINI and least == 0.0:
+            best_splits_two(histogram, even, total, offsets, categorical, criterion, first, last, tie, gains, cuts)
+        else:
+            best_splits_of(
+                histogram, even, total, offsets, categorical, criterion, first, last, tie, least, gains, cuts
+            )
+        for f in range(first, last):
+            if gains[f] > best + tie:
+                best, feature = gains[f], f
+        n_seen += last - first
+    return best, feature, cuts[max(feature, 0)]
+
+
+@kernel
+def _part_rows(column, cut, last, categorical, rows, by, sizes, edges, spare_rows, spare_by, spare_sizes, parts):
+    """Put a node's rows that go left, right and to the missing branch one after the other, each class in its order.
+
+    `parts` receives the edges of the three. The number of parts that have rows; 0 if all have gone one way.
+    """
+    n_classes, at = len(edges) - 1, edges[0]
+    n_parts = 0
+    for branch in range(3):
+        parts[branch, 0] = at
+        for k in range(n_classes):
+            for i in range(edges[k], edges[k + 1]):
+                if _leaf(column[rows[i]], cut, last, categorical) == branch:
+                    spare_rows[at], spare_by[at] = rows[i], by[i]
+                    if len(sizes) > 0:
+                        spare_sizes[at] = sizes[i]
+                    at += 1
+            parts[branch, k + 1] = at
+        n_parts += 1 if at > parts[branch, 0] else 0
+    if n_parts < 2:
+        return 0
+    rows[edges[0] : at] = spare_rows[edges[0] : at]
+    by[edges[0] : at] = spare_by[edges[0] : at]
+    sizes[edges[0] : at] = spare_sizes[edges[0] : at]
+    return n_parts
+
+
+@kernel
+def find_leaves(codes, offsets, categorical, features, cuts, children, cells):
+    """The leaf of each row, or the node whose branch for it has none."""
+    for i in range(len(cells)):
+        cells[i] = _end_of_path(codes, i, offsets, categorical, features, cuts, children)
+
+
+@kernel
+def add_leaves(codes, offsets, categorical, starts, features, cuts, children, values, scores):
+    """Add to each row's scores the values of the leaf in which it ends, of every tree."""
+    for t in range(len(starts) - 1):
+        tree = slice(starts[t], starts[t + 1])
+        split_on, at, branches, of_node = features[tree], cuts[tree], children[tree], values[tree]
+        for i in range(len(scores)):
+            end = _end_of_path(codes, i, offsets, categorical, split_on, at, branches)
+            for c in range(scores.shape[1]):
+                scores[i, c] += of_node[end, c]
+
+
+@kernel
+def _end_of_path(codes, i, offsets, categorical, features, cuts, children):
+    node = 0
+    while features[node] >= 0:
+        f = features[node]
+        child = children[node, _leaf(codes[f, i], cuts[node], offsets[f + 1] - offsets[f] - 1, categorical[f])]
+        if child < 0:
+            break
+        node = child
+    return node

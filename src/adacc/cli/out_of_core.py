@@ -1,0 +1,78 @@
+"""`adacc train --memory-limit`: a table larger than memory becomes a model."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from adacc.cli.train import Trained, costs_by_label, left_out
+from adacc.compare.model import choose
+from adacc.distributed.memory import read_size
+from adacc.distributed.parquet import count_pairs, fit_pieces, open_pieces
+from adacc.tables.chunks import Chunks
+from adacc.tables.features import check_chunks
+from adacc.tables.target import choose_positive, count_labels, name_of_rest
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def train_from_disk(options: Namespace) -> Trained:
+    """The same as in memory."""
+    limit = read_size(options.memory_limit, "--memory-limit")
+    if options.calibrate is not None:
+        raise ValueError(
+            "--calibrate holds out rows in five folds, which takes all rows in memory; give either it or --memory-limit"
+        )
+    chunks = Chunks(options.data, left_out(options), options.target)
+    values, n_rows = count_labels(chunks, options.target)
+    labels, positive, others, relabel = values.tolist(), None, [], None
+    if options.positive is not None or len(labels) == 2:
+        positive = labels[choose_positive(labels, n_rows, options.positive, options.target, options.data)]
+    if positive is not None and len(labels) > 2:
+        others = [str(labels[k]) for k in sorted(range(len(labels)), key=lambda k: -n_rows[k]) if labels[k] != positive]
+        relabel, positive = _against_rest(positive, name_of_rest(labels)), str(positive)
+        values = relabel(values)
+    costs = costs_by_label(options.costs, values)
+    estimator = choose(options.method, positive, options.rounds, options.seed, costs)
+    with shown_progress() as tell:
+        pieces = open_pieces(estimator, chunks, options.target, None, limit, options.scratch, tell, relabel)
+        model = fit_pieces(estimator, pieces, check_chunks)
+        counts = sum(pieces.answers(count_pairs, ([model],)))[0]
+    return Trained(model, chunks.kinds, positive, others, counts)
+
+
+def _against_rest(positive: Any, rest: str) -> Callable[[NDArray[Any]], NDArray[Any]]:
+    import numpy as np
+
+    return lambda labels: np.where(labels == positive, str(positive), rest).astype(object)
+
+
+@contextmanager
+def shown_progress() -> Iterator[Callable[[str, int, int], None] | None]:
+    """What is told of the stages, as a bar on the terminal; None where there is no terminal."""
+    console = Console(stderr=True, highlight=False)
+    if not console.is_terminal:
+        yield None
+        return
+    progress = Progress(
+        TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"),
+        TimeElapsedColumn(), TextColumn("gone,"), TimeRemainingColumn(), TextColumn("to go"),
+        console=console, transient=True,
+    )  # fmt: skip
+    stages: dict[str, Any] = {}
+
+    def tell(stage: str, done: int, whole: int) -> None:
+        if stage not in stages:
+            for task in stages.values():
+                progress.update(task, visible=False)
+            stages[stage] = progress.add_task(stage)
+        progress.update(stages[stage], completed=done, total=whole)
+
+    with progress:
+        yield tell

@@ -1,0 +1,30 @@
+"""Real clusters, each started once: schedulers, and workers that are processes of their own."""
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def one():
+    """A client of one worker with two threads."""
+    from on_dask import cluster_of  # here, since not all that is tested in this folder needs Dask
+
+    with cluster_of(1, n_threads=2) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def two():
+    """A client of two workers."""
+    from on_dask import cluster_of
+
+    with cluster_of(2) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def four():
+    """A client of four workers."""
+    from on_dask import cluster_of
+
+    with cluster_of(4) as client:
+        yield client
