@@ -20,11 +20,11 @@ check: $(VENV)/.test
 tests: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
-# The same code as plain Python: what the compiler is given must be right before it is fast. Rooms above the estimators
-# never meet a kernel.
+# The same code as plain Python: what the compiler is given must be right before it is fast, and no index may be out of
+# range, which compiled code would not notice.
 tests-without-jit: $(VENV)/.test
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto --dist worksteal -m "not compiled" \
-		tests/engine tests/estimators tests/rules tests/hostile tests/test_established.py tests/test_contributing.py
+		tests/engine tests/rules tests/hostile tests/test_established.py tests/test_contributing.py
 
 # The suite with the oldest versions that are promised, and with the newest there are, in environments of their own.
 test-oldest: .venv-oldest/.test

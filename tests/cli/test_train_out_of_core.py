@@ -42,13 +42,15 @@ def train(folder, model, *options):
 )
 def test_the_same_as_in_memory(folder, tmp_path, few_at_a_time, options):
     local, said = train(folder, tmp_path / "local.adacc", *options)
-    found, also_said = train(folder, tmp_path / "found.adacc", *options, "--memory-limit", "2GB", "--scratch", tmp_path)
+    found, also_said = train(
+        folder, tmp_path / "found.adacc", *options, "--memory-limit", "16GB", "--scratch", tmp_path
+    )
     assert also_said == said
     assert found.get_params() == local.get_params()
     assert found.estimators_ == local.estimators_
     assert abs(found._ensemble.votes - local._ensemble.votes).max() < 1e-12
     command_of_found = found.notes_.pop("command")
-    assert command_of_found.endswith(f" --memory-limit 2GB --scratch {tmp_path}")
+    assert command_of_found.endswith(f" --memory-limit 16GB --scratch {tmp_path}")
     assert found.notes_ == {name: value for name, value in local.notes_.items() if name != "command"}
     said_by = [command("predict", tmp_path / f"{name}.adacc", folder / "new.csv") for name in ("found", "local")]
     assert said_by[0] == said_by[1]
@@ -61,7 +63,7 @@ def test_a_folder_of_files(folder, tmp_path, few_at_a_time):
     for number in range(3):
         frame[80 * number : 80 * number + 80].to_parquet(tmp_path / "old" / f"{number}.parquet")
     local, _ = train(folder, tmp_path / "local.adacc", *CLAIMS)
-    for limit in ([], ["--memory-limit", "2GB"]):
+    for limit in ([], ["--memory-limit", "16GB"]):
         code, _, err = command("train", tmp_path / "old", *CLAIMS, *limit, "--model", tmp_path / "found.adacc")
         assert (code, err) == (0, "")
         assert adacc.load(tmp_path / "found.adacc").estimators_ == local.estimators_
@@ -72,14 +74,14 @@ def test_a_folder_of_files(folder, tmp_path, few_at_a_time):
     [
         ([*CLAIMS, "--memory-limit", "1XB"], "--memory-limit must be a number of bytes, or one of kB, MB, GB or TB"),
         ([*CLAIMS, "--memory-limit", "10MB"], "the memory limit must be at least "),
-        ([*CLAIMS, "--memory-limit", "2GB", "--calibrate", "sigmoid"], "--calibrate holds out rows in five folds"),
-        ([*CLAIMS, "--memory-limit", "2GB", "--method", "rusboost"], "rusboost and smoteboost draw rows anew each"),
-        ([*CLAIMS, "--memory-limit", "2GB", "--scratch", "nowhere"], "nowhere is no folder for large files"),
-        ([*CLAIMS, "--memory-limit", "2GB", "--costs", "frod=2", "--method", "cgada"], "names the label 'frod'"),
-        ([*CLAIMS, "--memory-limit", "2GB", "--positive", "frod"], "has no label 'frod'; its labels are 'fine'"),
+        ([*CLAIMS, "--memory-limit", "16GB", "--calibrate", "sigmoid"], "--calibrate holds out rows in five folds"),
+        ([*CLAIMS, "--memory-limit", "16GB", "--method", "rusboost"], "rusboost and smoteboost draw rows anew each"),
+        ([*CLAIMS, "--memory-limit", "16GB", "--scratch", "nowhere"], "nowhere is no folder for large files"),
+        ([*CLAIMS, "--memory-limit", "16GB", "--costs", "frod=2", "--method", "cgada"], "names the label 'frod'"),
+        ([*CLAIMS, "--memory-limit", "16GB", "--positive", "frod"], "has no label 'frod'; its labels are 'fine'"),
         ([*CLAIMS, "--scratch", "."], "--scratch is the folder for the files of --memory-limit; give both or none"),
-        (["--target", "outcome", "--memory-limit", "2GB"], "column 'claim' is different in every row, as an id is"),
-        (["--target", "amount", "--memory-limit", "2GB"], "looks like a number to estimate, not a class"),
+        (["--target", "outcome", "--memory-limit", "16GB"], "column 'claim' is different in every row, as an id is"),
+        (["--target", "amount", "--memory-limit", "16GB"], "looks like a number to estimate, not a class"),
     ],
 )  # fmt: skip
 def test_what_will_not_do(folder, tmp_path, options, said):
@@ -92,7 +94,7 @@ def test_what_will_not_do(folder, tmp_path, options, said):
 
 def test_text_files_are_refused(folder, tmp_path):
     code, _, err = command(
-        "train", folder / "old.csv", *CLAIMS, "--memory-limit", "2GB", "--model", tmp_path / "m.adacc"
+        "train", folder / "old.csv", *CLAIMS, "--memory-limit", "16GB", "--model", tmp_path / "m.adacc"
     )  # fmt: skip
     assert code == 2
     assert "old.csv is no Parquet table: only such a one can be read again and again" in err
@@ -104,7 +106,7 @@ def test_progress_on_a_terminal_and_an_interrupt(folder, tmp_path):
     if not hasattr(pexpect, "spawn"):
         pytest.skip("needs a terminal of Unix")
     (tmp_path / "scratch").mkdir()
-    command = ["-m", "adacc", "train", folder / "old.parquet", *CLAIMS[:-1], 100_000, "--memory-limit", "2GB",
+    command = ["-m", "adacc", "train", folder / "old.parquet", *CLAIMS[:-1], 100_000, "--memory-limit", "16GB",
                "--method", "adaboost", "--scratch", tmp_path / "scratch", "--model", tmp_path / "m.adacc"]  # fmt: skip
     environment = {**os.environ, "TERM": "xterm-256color"}
     child = pexpect.spawn(

@@ -73,7 +73,7 @@ def in_memory(estimator, path, target="two", weight=None):
 def on_disk(estimator, path, target="two", weight=None, **options):
     drop = [name for name in OTHERS if name not in (target, weight)]
     return fit_parquet(
-        estimator, path, target, drop=drop, sample_weight=weight, **{"memory_limit": "2GB", **options}
+        estimator, path, target, drop=drop, sample_weight=weight, **{"memory_limit": "16GB", **options}
     )  # fmt: skip
 
 
@@ -129,7 +129,9 @@ def test_bins_of_many_rows_are_of_the_same_draw(tmp_path, monkeypatch):
     frame["rare"] = frame["x"] + rng.normal(size=len(frame)) > 2.5
     frame.to_parquet(tmp_path / "many.parquet")
     local = AdaCC1Classifier(n_estimators=5).fit(frame[["x", "y", "z"]], frame["rare"])
-    assert_same(fit_parquet(AdaCC1Classifier(n_estimators=5), tmp_path / "many.parquet", "rare"), local)
+    assert_same(
+        fit_parquet(AdaCC1Classifier(n_estimators=5), tmp_path / "many.parquet", "rare", memory_limit="16GB"), local
+    )
 
 
 def test_a_piece_may_lack_a_class_or_hold_equal_rows(tmp_path, few_at_a_time):
@@ -139,7 +141,9 @@ def test_a_piece_may_lack_a_class_or_hold_equal_rows(tmp_path, few_at_a_time):
     frame.sort_values("y").to_parquet(tmp_path / "sorted.parquet", index=False)
     frame = frame.sort_values("y")
     local = AdaCC1Classifier(n_estimators=8).fit(frame[["x", "z"]], frame["y"])
-    assert_same(fit_parquet(AdaCC1Classifier(n_estimators=8), tmp_path / "sorted.parquet", "y"), local)
+    assert_same(
+        fit_parquet(AdaCC1Classifier(n_estimators=8), tmp_path / "sorted.parquet", "y", memory_limit="16GB"), local
+    )
 
 
 def test_threads_change_no_bit(folder, few_at_a_time):
@@ -258,17 +262,23 @@ def test_tables_that_will_not_do(tmp_path, few_at_a_time, monkeypatch, change, e
     frame = pd.DataFrame({"a": np.arange(300) % 7, "y": np.arange(300) % 2, "weight": 1.0}).assign(**change)
     frame.to_parquet(tmp_path / "odd.parquet")
     with pytest.raises(error, match=said):
-        fit_parquet(AdaCC1Classifier(), tmp_path / "odd.parquet", "y", sample_weight="weight")
+        fit_parquet(AdaCC1Classifier(), tmp_path / "odd.parquet", "y", sample_weight="weight", memory_limit="16GB")
 
 
 def test_columns_and_forms_that_will_not_do(folder, tmp_path):
     with pytest.raises(TableError, match=r"has no column 'tow' to predict; did you mean 'town'\?"):
-        fit_parquet(AdaCC1Classifier(), folder / "all.parquet", "tow")
+        fit_parquet(AdaCC1Classifier(), folder / "all.parquet", "tow", memory_limit="16GB")
     with pytest.raises(TableError, match="has no column to learn from; at least one feature is needed"):
-        fit_parquet(AdaCC1Classifier(), folder / "all.parquet", "two", drop=[name for name in make(9) if name != "two"])
+        fit_parquet(
+            AdaCC1Classifier(),
+            folder / "all.parquet",
+            "two",
+            drop=[name for name in make(9) if name != "two"],
+            memory_limit="16GB",
+        )
     make(50).to_csv(tmp_path / "all.csv", index=False)
     with pytest.raises(TableError, match=r"all\.csv is no Parquet table"):
-        fit_parquet(AdaCC1Classifier(), tmp_path / "all.csv", "two")
+        fit_parquet(AdaCC1Classifier(), tmp_path / "all.csv", "two", memory_limit="16GB")
     with pytest.raises(ValueError, match=r"nowhere is no folder for large files"):
         on_disk(AdaCC1Classifier(), folder / "all.parquet", folder=tmp_path / "nowhere")
 
