@@ -10,6 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 from support import DETERMINISTIC
 
 import adacc
+from adacc import archive
 from adacc.engine.binning import Binning
 from adacc.engine.layout import Layout
 from adacc.engine.rows import Rows, Weights
@@ -219,6 +220,40 @@ def test_a_tree_model_is_kept_in_a_file(tmp_path, n_classes):
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
     np.testing.assert_array_equal(again.feature_importances_, model.feature_importances_)
+
+
+def change(name, *where_and_what):
+    def changed(arrays):
+        arrays[name] = arrays[name].copy()
+        for where, what in where_and_what:
+            arrays[name][where] = what
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("tamper", "says"),
+    [
+        (change("node_children", ((0, 0), 0)), "node_children.npy must hold -1, or later nodes of the same tree"),
+        (change("node_children", ((0, 1), 10_000)), "node_children.npy must hold -1, or later nodes of the same tree"),
+        (change("node_children", ((0, 2), -2)), "node_children.npy must hold -1, or later nodes of the same tree"),
+        (change("node_feature", (0, 99)), "node_feature.npy must hold numbers from -1 to 29"),
+        (change("node_cut", (0, 2**31)), "node_cut.npy must hold numbers of thresholds or categories that there are"),
+        (change("node_class", (0, 2)), "node_class.npy must hold numbers of classes, from 0 to 1"),
+        (change("node_gain", (0, np.nan)), "node_gain.npy"),
+        (change("tree_sizes", (0, 0)), "tree_sizes.npy must hold the numbers of nodes of the trees"),
+        (change("tree_sizes", (0, 2**62), (1, 2**62)), "tree_sizes.npy must hold the numbers of nodes of the trees"),
+    ],
+)
+def test_a_file_of_no_tree_is_refused(tmp_path, tamper, says):
+    X, y = load_breast_cancer(return_X_y=True)
+    path = tmp_path / "trees.adacc"
+    adacc.AdaCC1Classifier(n_estimators=3, max_depth=3).fit(X, y).save(path)
+    document, arrays = archive.unpack(path.read_bytes())
+    tamper(arrays)
+    path.write_bytes(archive.pack(document, arrays))
+    with pytest.raises(adacc.ModelFileError, match=says):
+        adacc.load(path)
 
 
 @pytest.mark.parametrize(
