@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import traceback
 import warnings
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter, _SubParsersAction
@@ -63,6 +64,8 @@ def parser() -> ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; 0, or another number where it failed."""
     warnings.showwarning = _show_warning
+    warnings.filterwarnings("ignore", "[0-9]+ tasks which were still being processed")  # joblib's word on Ctrl-C
+    threading.excepthook = _tell_of_thread
     _let_any_text_out()
     given = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in given  # wherever it stands
@@ -87,6 +90,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         said = f"{type(error).__name__}: {error}"
         return _fail(f"this should not happen, and is a fault of adacc: {said} (--debug shows where)", FAILED, debug)
+
+
+def _tell_of_thread(failed: Any) -> None:
+    """What went wrong in a thread; not in that of joblib's whose workers were killed while it gave them work."""
+    of_workers = getattr(failed.thread, "executor_flags", None)
+    if not getattr(of_workers, "kill_workers", False):
+        threading.__excepthook__(failed)
 
 
 def _parsed(given: list[str]) -> Namespace:
