@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check tests tests-without-jit test-oldest test-newest guarantees bench clean
+.PHONY: demo test check tests tests-without-jit test-thorough test-oldest test-newest guarantees bench clean
 
 demo: $(VENV)/.demo
 	$(BIN)/adacc compare --report demo.html
@@ -18,7 +18,10 @@ check: $(VENV)/.test
 	$(BIN)/lint-imports
 
 tests: $(VENV)/.test
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not thorough"
+
+test-thorough: $(VENV)/.test
+	$(BIN)/python -m pytest -n auto --dist worksteal -m thorough
 
 # The same code as plain Python: what the compiler is given must be right before it is fast, and no index may be out of
 # range, which compiled code would not notice.

@@ -150,7 +150,9 @@ def mortals(tmp_path):
 # Workers that are lost.
 
 
-@pytest.mark.parametrize("noticed", [False, True], ids=["noticed by asking", "known before"])
+@pytest.mark.parametrize(
+    "noticed", [False, pytest.param(True, marks=pytest.mark.thorough)], ids=["noticed by asking", "known before"]
+)
 def test_a_worker_killed_between_rounds(nannies, at_rounds, noticed):
     """In the second case the next round begins only when Dask knows of it."""
 
@@ -167,6 +169,7 @@ def test_a_worker_killed_between_rounds(nannies, at_rounds, noticed):
     assert_undisturbed(found)
 
 
+@pytest.mark.thorough
 def test_all_workers_killed_at_once_and_started_again(nannies, at_rounds):
     """After the last round: what is left is calibration."""
     hook = at_rounds(8, act=lambda: kill(*pids(nannies)))
@@ -190,6 +193,7 @@ def source(act, folder):
     return da.concatenate([rows[:80], made, rows[120:]])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("fatal", [0, 2], ids=["columns are looked at", "rows are coded"])
 def test_a_worker_that_dies_of_reading_rows(nannies, tmp_path, fatal):
     def die(n_times):
@@ -200,6 +204,7 @@ def test_a_worker_that_dies_of_reading_rows(nannies, tmp_path, fatal):
     assert len(list(tmp_path.iterdir())) >= 4, "three times, as ever, and once more for the one that was fatal"
 
 
+@pytest.mark.thorough
 def test_a_worker_that_dies_of_its_rows_every_time(nannies, tmp_path):
     nannies.cluster.scheduler.allowed_failures = 0
     with pytest.raises(ClusterError, match=r"workers died again and again at the same task .* smaller partitions"):
@@ -292,6 +297,7 @@ def test_the_error_of_a_source_of_labels(two):
         fit(two, labels=labels)
 
 
+@pytest.mark.thorough
 def test_a_source_that_is_gone_when_it_is_needed_again(nannies, tmp_path, at_rounds):
     """After the workers died, that is: what was read three times cannot be read a fourth time."""
 
