@@ -1,4 +1,5 @@
 import os
+import signal
 from pathlib import Path
 
 import numba
@@ -6,6 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import HealthCheck, settings
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    # A job in the background is begun deaf to Ctrl-C, and so would be all that the tests start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(
     "adacc", max_examples=50, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
