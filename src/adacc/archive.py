@@ -46,7 +46,7 @@ _HEADER = re.compile(
     re.DOTALL,
 )
 
-_OF_ZIPFILE = (zipfile.BadZipFile, struct.error, EOFError, IndexError, NotImplementedError, OSError, RuntimeError)
+_OF_ZIPFILE = (zipfile.BadZipFile, struct.error, EOFError, IndexError, OSError, RuntimeError)
 """What zipfile raises where a zip is not as it should be, beside ValueError and its kind."""
 
 

@@ -21,12 +21,24 @@ DAMAGES = {
     "flipped in the middle": lambda content: flip(content, len(content) // 2),
     "flipped in the record": lambda content: flip(content, content.rindex(b'"balanced_accuracy"')),
     "flipped in a header": lambda content: flip(content, 30),
+    "flipped to want a password": lambda content: locked(content),
     "empty": lambda content: b"",
     "garbage": lambda content: os.urandom(5000),
     "an array": lambda content: b"\x93NUMPY" + bytes(200),
     "another archive": lambda content: EMPTY_ZIP,
 }
 EMPTY_ZIP = b"PK\x05\x06" + bytes(18)
+
+
+def locked(content):
+    """With the bit set that says so, in the header of each member and in the list of all."""
+    changed = bytearray(content)
+    for sign, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        begin = content.find(sign)
+        while begin >= 0:
+            changed[begin + at] |= 1
+            begin = content.find(sign, begin + 1)
+    return bytes(changed)
 
 
 def flip(content, at):

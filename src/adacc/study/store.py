@@ -32,8 +32,10 @@ FREE = ("datasets", "repeats", "files", "tables")
 """What may change from one run into a folder to the next, nothing computed being lost; all else must stay as it is."""
 
 MEMBERS = {f"{name}.npy" for name in ("rows", "y", "scores", "record")}
-BROKEN = (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError)
-"""What reading a damaged archive raises; the last, where a flipped byte names a compression that zipfile lacks."""
+BROKEN = (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError)
+"""What reading a damaged archive raises; the last, where a flipped byte asks for a password, or for a compression that
+zipfile lacks.
+"""
 
 
 class DamagedResultWarning(UserWarning):

@@ -112,7 +112,7 @@ def _owned(column: Any) -> Any:
     """Text views as text."""
     try:
         return column.cast(pa.large_string())
-    except pa.ArrowNotImplementedError:  # the first pyarrows with views could not cast them
+    except pa.ArrowException:  # the first pyarrows with views could not cast them
         return pa.chunked_array([pa.array(column.to_pylist(), pa.large_string())])
 
 
