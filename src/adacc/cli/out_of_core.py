@@ -14,6 +14,7 @@ from adacc.cli.train import Trained, costs_by_label, left_out
 from adacc.compare.model import choose
 from adacc.distributed.memory import read_size
 from adacc.distributed.parquet import count_pairs, fit_pieces, open_pieces
+from adacc.distributed.survey import Look
 from adacc.tables.chunks import Chunks
 from adacc.tables.features import check_chunks
 from adacc.tables.target import choose_positive, count_labels, name_of_rest
@@ -43,7 +44,7 @@ def train_from_disk(options: Namespace) -> Trained:
     with shown_progress() as tell:
         pieces = open_pieces(estimator, chunks, options.target, None, limit, options.scratch, tell, relabel)
         model = fit_pieces(estimator, pieces, check_chunks)
-        counts = sum(pieces.answers(count_pairs, ([model],)))[0]
+        counts = sum(pieces.answers(Look(count_pairs, ([model],))))[0]
     return Trained(model, chunks.kinds, positive, others, counts)
 
 

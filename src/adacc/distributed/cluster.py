@@ -15,7 +15,7 @@ import numpy as np
 from dask.delayed import delayed
 from distributed import Client, Future, KilledWorker, default_client, wait
 
-from adacc.distributed.survey import code, look_at
+from adacc.distributed.survey import Look, code, look_at
 from adacc.distributed.training import Surveyed
 from adacc.engine.scattered import Answer, Log, Shard, Tally, total
 from adacc.engine.threads import Threads
@@ -143,27 +143,17 @@ class Partitions:
             self._weights = parts_of(beside(X, weight, "sample_weight"))
         self.names = [f"partition {p}" for p in range(len(self._labels))]
 
-    def each(
-        self,
-        look: Callable[..., Any],
-        *known: Any,
-        columns: Sequence[int] | None = None,
-        apart: Sequence[Any] | None = None,
-    ) -> list[Any]:
-        return self._cluster.results(self._look(look, known, columns, apart))
+    def each(self, look: Look) -> list[Any]:
+        return self._cluster.results(self._asked(look))
 
-    def _look(
-        self,
-        look: Callable[..., Any],
-        known: tuple[Any, ...],
-        columns: Sequence[int] | None = None,
-        apart: Sequence[Any] | None = None,
-    ) -> list[Future]:
-        of_all = delayed(known, traverse=False)  # one object for all partitions, which can be made again
-        rows = [None] * len(self.names) if columns is not None and not len(columns) else self._rows(columns)
-        own = [()] * len(self.names) if apart is None else [(each,) for each in apart]
-        pieces = zip(rows, self._labels, self._weights, self.names, own, strict=True)
-        return self._cluster.compute([delayed(look_at)(look, of_all, *piece) for piece in pieces])
+    def _asked(self, look: Look) -> list[Future]:
+        known = delayed(look.known, traverse=False)  # one object for all partitions, which can be made again
+        no_columns = look.columns is not None and not len(look.columns)
+        rows = [None] * len(self.names) if no_columns else self._rows(look.columns)
+        pieces = zip(rows, self._labels, self._weights, self.names, strict=True)
+        return self._cluster.compute(
+            [delayed(look_at)(look.function, known, look.own(p), *piece) for p, piece in enumerate(pieces)]
+        )
 
     def _rows(self, columns: Sequence[int] | None) -> list[Any]:
         X = self._X
@@ -174,7 +164,7 @@ class Partitions:
     def crew(self, found: Surveyed) -> Workers:
         """One shard for each thread of each worker, of the partitions that it has coded."""
         cluster = self._cluster
-        coded = self._look(code, (*found.known, found.coder))
+        coded = self._asked(Look(code, (*found.known, found.coder)))
         cluster.wait(coded)
         used = [future for future, n_rows in zip(coded, found.n_rows, strict=True) if n_rows]
         threads = cluster.n_threads()

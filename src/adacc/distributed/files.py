@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from adacc.distributed.memory import Room
 from adacc.distributed.shelf import Shelf
 from adacc.distributed.survey import (
     ColumnsOfPiece,
+    Look,
     Tally,
     code,
     look_at,
@@ -81,40 +82,28 @@ class FilePieces:
         begins = range(0, chunks.n_rows, self._n_rows)
         self.names = [f"rows {begin + 1} to {min(begin + self._n_rows, chunks.n_rows)}" for begin in begins]
 
-    def each(
-        self,
-        look: Callable[..., Any],
-        *known: Any,
-        columns: Sequence[int] | None = None,
-        apart: Sequence[Any] | None = None,
-    ) -> list[Any]:
+    def each(self, look: Look) -> list[Any]:
         found: list[Any] = []
         brief = Brief(self.chunks.where)
-        for answer in self.answers(look, known, columns, apart):
+        for answer in self.answers(look):
             found.append(brief.columns(answer) if isinstance(answer, ColumnsOfPiece) else answer)
-            if look is look_at_values:
+            if look.function is look_at_values:
                 brief.values(found)
         return found
 
-    def answers(
-        self,
-        look: Callable[..., Any],
-        known: tuple[Any, ...],
-        columns: Sequence[int] | None = None,
-        apart: Sequence[Any] | None = None,
-    ) -> Iterator[Any]:
+    def answers(self, look: Look) -> Iterator[Any]:
         """The same as `each`, one after another."""
-        features = self._features if columns is None else [self._features[j] for j in columns]
+        features = self._features if look.columns is None else [self._features[j] for j in look.columns]
         others = [self._target, *([] if self._weight is None else [self._weight])]
-        stage, n_pieces = STAGES.get(look, "predicting"), len(self.names)
+        stage, n_pieces = STAGES.get(look.function, "predicting"), len(self.names)
         for p, frame in enumerate(self.chunks.frames(features, others, self._n_rows)):
             self.tell(stage, p, n_pieces)
             y = np.asarray(frame[self._target])
             weight = None if self._weight is None else np.asarray(frame[self._weight])
-            own = () if apart is None else (apart[p],)
             X = frame[features] if features else None
             labels = y if self._relabel is None else self._relabel(y)
-            yield look_at(look, known, X, labels, weight, f"{self.chunks.where}, {self.names[p]}", own)
+            name = f"{self.chunks.where}, {self.names[p]}"
+            yield look_at(look.function, look.known, look.own(p), X, labels, weight, name)
         self.tell(stage, n_pieces, n_pieces)
 
     def crew(self, found: Surveyed) -> OnDisk:
@@ -127,7 +116,7 @@ class FilePieces:
 
     def _coded(self, found: Surveyed, n_rows: int) -> Iterator[list[Coded]]:
         held: list[Coded] = []
-        for coded in self.answers(code, (*found.known, found.coder)):
+        for coded in self.answers(Look(code, (*found.known, found.coder))):
             if coded is None:
                 continue
             if held and sum(len(each.y) for each in held) + len(coded.y) > n_rows:

@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from adacc.distributed.files import FilePieces, OnDisk, Progress
 from adacc.distributed.memory import Room, read_size
 from adacc.distributed.shelf import scratch_folder
-from adacc.distributed.survey import Piece
+from adacc.distributed.survey import Look, Piece
 from adacc.distributed.training import Surveyed, boost, check_supported, survey
 from adacc.engine.binning import Categories, Coder
 from adacc.engine.loop import Boosting
@@ -212,7 +212,7 @@ def _search(
         recall = np.array([model.history_["class_recall"][-1] for model in models])
         scores = _f1_of_positive(recall * found.class_weight, found.class_weight, tie_class)
     else:
-        pairs = sum(pieces.answers(count_pairs, (models,)))
+        pairs = sum(pieces.answers(Look(count_pairs, (models,))))
         scores = _f1(pairs, tie_class)
     best = int(ranked(scores).argmax())
     return models[best], failed[best]

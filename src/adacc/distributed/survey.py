@@ -46,12 +46,36 @@ class Piece(NamedTuple):
     name: str
 
 
-def look_at(
-    look: Callable[..., Any], known: tuple[Any, ...], X: Any, y: Any, weight: Any, name: str, own: tuple[Any, ...]
-) -> Any:
+class Look(NamedTuple):
+    """A function to be asked of every piece.
+
+    Attributes
+    ----------
+    function : callable
+        Given a piece, what is known of all pieces, and what is for this one alone.
+    known : tuple
+        What is known of all.
+    apart : sequence or None
+        What is for each piece alone.
+    columns : sequence of int or None
+        Those that it sees: None for all, and none at all (X is None) if they are empty.
+    """
+
+    function: Callable[..., Any]
+    known: tuple[Any, ...] = ()
+    apart: Sequence[Any] | None = None
+    columns: Sequence[int] | None = None
+
+    def own(self, p: int) -> tuple[Any, ...]:
+        """What is for piece p alone."""
+        return () if self.apart is None else (self.apart[p],)
+
+
+def look_at(function: Callable[..., Any], known: tuple[Any, ...], own: tuple[Any, ...], *piece: Any) -> Any:
     """What a function says of a piece; its errors name the piece."""
+    name = piece[-1]
     try:
-        return look(Piece(X, y, weight, name), *known, *own)
+        return function(Piece(*piece), *known, *own)
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"{name}: {error}") from None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adacc.distributed.survey import Columns, Labels, look_at_columns, look_at_labels, look_at_values
+from adacc.distributed.survey import Columns, Labels, Look, look_at_columns, look_at_labels, look_at_values
 from adacc.engine.binning import Coder
 from adacc.engine.loop import Boosting
 from adacc.engine.scattered import Crew, Scattered
@@ -57,17 +57,8 @@ class Pieces(Protocol):
 
     names: list[str]
 
-    def each(
-        self,
-        look: Callable[..., Any],
-        *known: Any,
-        columns: Sequence[int] | None = None,
-        apart: Sequence[Any] | None = None,
-    ) -> list[Any]:
-        """What a function says of each piece, given what is known of all and, `apart`, what is for this piece alone.
-
-        With `columns` it sees only these, and none at all (X is None) if they are empty.
-        """
+    def each(self, look: Look) -> list[Any]:
+        """What is said of each piece."""
 
     def crew(self, found: Surveyed) -> Crew:
         """Code all pieces, make shards of them, and those who keep them."""
@@ -94,10 +85,10 @@ def check_supported(settings: Settings, warm_start: bool) -> None:
 
 def survey(pieces: Pieces, reader: TableReader, max_bins: int | None) -> Surveyed:
     """Look at all rows: at their labels, at what their columns hold, and at those of few values once more."""
-    labels = Labels(pieces.each(look_at_labels, columns=()))
+    labels = Labels(pieces.each(Look(look_at_labels, columns=())))
     known = (reader, labels.classes, labels.weighing)
-    columns = Columns(pieces.each(look_at_columns, *known, apart=labels.places()), pieces.names, max_bins)
-    tallies = pieces.each(look_at_values, *known, columns=columns.undecided) if columns.undecided else []
+    columns = Columns(pieces.each(Look(look_at_columns, known, labels.places())), pieces.names, max_bins)
+    tallies = pieces.each(Look(look_at_values, known, columns=columns.undecided)) if columns.undecided else []
     return Surveyed(labels.classes, labels.class_weight.sum(axis=1), labels.n_rows, columns.coder(tallies), known)
 
 
