@@ -234,15 +234,9 @@ def choose_split(gains, cuts, histogram, scale, offsets, categorical, tie_class,
             leaves[_leaf(code, cut, last, categorical[f]), k] += weight
             leaves[3, k] += weight
     for leaf in range(3, -1, -1):
-        heaviest, n_equal = 0, 1
-        for k in range(1, n_classes):
-            lead = leaves[leaf, k] - leaves[leaf, heaviest]
-            if lead > tie:
-                heaviest, n_equal = k, 1
-            elif lead >= -tie:
-                n_equal += 1
+        heaviest, chosen = _heaviest(leaves[leaf], tie_class, tie)
         empty = leaf < 3 and (feature < 0 or leaves[leaf, heaviest] <= 0.0)
-        classes[leaf] = classes[3] if empty else tie_class if n_classes == 2 and n_equal == 2 else heaviest
+        classes[leaf] = classes[3] if empty else chosen
     for code in range(last + 1):
         lookup[code] = classes[_leaf(code, cut, last, categorical[f])]
     for k in range(n_classes):
@@ -251,6 +245,19 @@ def choose_split(gains, cuts, histogram, scale, offsets, categorical, tie_class,
         for leaf in range(3):
             mass[k, classes[leaf]] += leaves[leaf, k]
     return feature, cut
+
+
+@kernel
+def _heaviest(weights, tie_class, tie):
+    """The heaviest class, and the one chosen: of equal ones `tie_class` where there are two classes, else the first."""
+    heaviest, n_equal = 0, 1
+    for k in range(1, len(weights)):
+        lead = weights[k] - weights[heaviest]
+        if lead > tie:
+            heaviest, n_equal = k, 1
+        elif lead >= -tie:
+            n_equal += 1
+    return heaviest, tie_class if len(weights) == 2 and n_equal == 2 else heaviest
 
 
 @kernel
@@ -296,7 +303,8 @@ def grow_tree(
 
     edges[0], depths[0], slots[0] = begins, 0, free[0] if sample else free[n_free - 1]
     _weigh_node(by, edges[0], totals[0])
-    classes[0], features[0], gains[0] = _heaviest(totals[0], tie_class, tie), -1, 0.0
+    _, classes[0] = _heaviest(totals[0], tie_class, tie)
+    features[0], gains[0] = -1, 0.0
     if not sample:
         n_free -= 1
         histograms[slots[0]] = 0.0
@@ -340,7 +348,7 @@ def grow_tree(
                 children[node, branch] = child
                 depths[child], gains[child], features[child] = depths[node] + 1, 0.0, -1
                 _weigh_node(by, edges[child], totals[child])
-                classes[child] = _heaviest(totals[child], tie_class, tie)
+                _, classes[child] = _heaviest(totals[child], tie_class, tie)
                 if end - begin > size:
                     largest, size = child, end - begin
                 n_nodes += 1
@@ -398,19 +406,6 @@ def _is_mixed(total):
     for weight in total:
         n_present += 1 if weight > 0.0 else 0
     return n_present > 1
-
-
-@kernel
-def _heaviest(total, tie_class, tie):
-    """The class of a leaf: of equal ones `tie_class` where there are two classes, the first where more."""
-    heaviest, n_equal = 0, 1
-    for k in range(1, len(total)):
-        lead = total[k] - total[heaviest]
-        if lead > tie:
-            heaviest, n_equal = k, 1
-        elif lead >= -tie:
-            n_equal += 1
-    return tie_class if len(total) == 2 and n_equal == 2 else heaviest
 
 
 @kernel
