@@ -344,9 +344,25 @@ def scores(rounds, X, *, method, K, costs=None, categorical=()):
     return result
 
 
+def recalls_of_some(y, predicted, sample_weight, K, some, otherwise):
+    """The same among some rows; of a class that has none of these, `otherwise`."""
+    found = list(otherwise)
+    for k in range(K):
+        weights = [(sample_weight[i], predicted[i] == k) for i in some if y[i] == k]
+        if weights:
+            found[k] = sum(w for w, right in weights if right) / sum(w for w, _ in weights)
+    return found
+
+
 def boost(X, y, method, *, n_rounds, costs=None, alpha="error", costs_on="all", dialect="paper", sample=None,
-          learning_rate=1.0, sample_weight=None, criterion="gini", categorical=(), tie_class=0):  # fmt: skip
-    """Boost stumps; one Round for each round that is kept."""
+          subsample=False, out_of_bag=False, learning_rate=1.0, sample_weight=None, criterion="gini", categorical=(),
+          tie_class=0):  # fmt: skip
+    """Boost stumps; one Round for each round that is kept.
+
+    With `subsample` a failing round has vote 0 and leaves the weights as they are. With `out_of_bag` votes and costs
+    come from the rows that were not sampled: e and the odds from these alone, their weights summing to 1; the
+    ensemble's recall from rows that have heard any round, each scored by the rounds that did not sample it.
+    """
     sample_weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     present = sample_weight > 0
     X, y = np.asarray(X, dtype=float)[present].tolist(), np.asarray(y)[present].tolist()
@@ -359,6 +375,7 @@ def boost(X, y, method, *, n_rounds, costs=None, alpha="error", costs_on="all", 
     total = sum(sample_weight[i] * rule.initial[y[i]] for i in rows)
     D = [sample_weight[i] * rule.initial[y[i]] / total for i in rows]
     ensemble = [0.0 if K == 2 else [0.0] * K for _ in rows]
+    unseen_ensemble, heard = list(ensemble), set()
     bound, rounds = 1.0, []
     for t in range(n_rounds):
         # 1. the weak learner
@@ -372,29 +389,51 @@ def boost(X, y, method, *, n_rounds, costs=None, alpha="error", costs_on="all", 
 
         # 2. the weights by true and predicted class
         W = [[sum(D[i] for i in rows if (y[i], h[i]) == (k, p)) for p in range(K)] for k in range(K)]
-        e = wrong_mass(W, [1] * K)
+        judged, unseen = W, list(rows)
+        if out_of_bag:
+            unseen = [i for i in rows if i not in set(chosen)]
+            mass = sum(D[i] for i in unseen)
+            if mass > 0:
+                of = {i: (y[i], h[i]) for i in unseen}
+                judged = [[sum(D[i] for i in unseen if of[i] == (k, p)) / mass for p in range(K)] for k in range(K)]
+            heard = heard | set(unseen)
+        e = wrong_mass(judged, [1] * K)
+
+        def heard_by_the_unseen(a, scores, h=h, unseen=unseen):
+            after = add_votes(scores, h, a, rule.decision)
+            return [after[i] if i in unseen else scores[i] for i in rows]
+
+        def recall_of(scores, unseen_scores, heard=heard):
+            recall = recalls(y, [decide(s, tie_class) for s in scores], sample_weight, K)
+            if not out_of_bag:
+                return recall
+            decided = [decide(s, tie_class) for s in unseen_scores]
+            return recalls_of_some(y, decided, sample_weight, K, heard, recall)
 
         # 3. and 4. the vote; where the costs C come from the ensemble, a provisional vote comes first
         C = costs
         if rule.rates_of == "learner":
-            C = cumulative_costs(recalls(y, h, sample_weight, K))
+            C = recalls_of_some(y, h, sample_weight, K, unseen, recalls(y, h, sample_weight, K))
+            C = cumulative_costs(C)
         if rule.rates_of == "ensemble":
-            a = used(vote(rule, W, costs, cap), K, learning_rate)
+            a = used(vote(rule, judged, costs, cap), K, learning_rate)
             provisional = add_votes(ensemble, h, a, rule.decision)
-            C = cumulative_costs(recalls(y, [decide(s, tie_class) for s in provisional], sample_weight, K))
-        votes = vote(rule, W, C, cap)
-        if votes is None and t > 0:
+            C = cumulative_costs(recall_of(provisional, heard_by_the_unseen(a, unseen_ensemble)))
+        votes = vote(rule, judged, C, cap)
+        if votes is None and t > 0 and not subsample:
             break
-        a = used(votes, K, learning_rate)
-        ensemble = add_votes(ensemble, h, a, rule.decision)
-        recall = recalls(y, [decide(s, tie_class) for s in ensemble], sample_weight, K)
+        a = [0.0] * K if votes is None and subsample else used(votes, K, learning_rate)
+        ensemble, unseen_ensemble = add_votes(ensemble, h, a, rule.decision), heard_by_the_unseen(a, unseen_ensemble)
+        recall = recall_of(ensemble, unseen_ensemble)
 
         # 5. the factors and the new weights
         F = [[(rule.right if k == p else rule.wrong)(a[p], C[k]) for p in range(K)] for k in range(K)]
+        if votes is None and subsample:
+            F = [[1.0] * K for _ in range(K)]
         Z = sum(F[k][p] * W[k][p] for k in range(K) for p in range(K))
         bound *= Z
         before, D, mass = D, [D[i] * F[y[i]][h[i]] / Z for i in rows], [sum(row) for row in W]
         rounds.append(Round(*split, *classes, h, a, e, Z, bound, C, mass, recall, before, D, ensemble))
-        if votes is None or e <= ROUNDING:
+        if (votes is None and not subsample) or wrong_mass(W, [1] * K) <= ROUNDING:
             break
     return rounds

@@ -178,10 +178,30 @@ def recorded_samples(monkeypatch, sampler):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize(("method", "sampler"), [("rusboost", samplers.UnderSampler), ("smoteboost", samplers.Smote)])
+@pytest.mark.parametrize(("method", "sampler"), [("rusboost", samplers.Subsampler), ("smoteboost", samplers.Smote)])
 def test_sampling_methods(monkeypatch, method, sampler, n_classes):
     X, y = clouds(n_classes, seed=4)
     sample = recorded_samples(monkeypatch, sampler)
     options = {"n_synthetic": 7} if method == "smoteboost" else {}
     engine = run_engine(X, y, method, n_estimators=ROUNDS, max_bins=None, random_state=3, **options)
     assert_same(engine, naive.boost(X, y, method, n_rounds=ROUNDS, sample=sample))
+
+
+@pytest.mark.parametrize("rates", ["training", "out-of-bag"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("data", ["clouds", "small integers", "gaps"])
+@pytest.mark.parametrize("method", DETERMINISTIC)
+def test_rounds_that_see_a_part_of_the_rows(monkeypatch, method, data, n_classes, rates):
+    X, y = DATA[data](n_classes)
+    weight = WEIGHTS[: len(y)]
+    sample = recorded_samples(monkeypatch, samplers.Subsampler)
+    common = {"costs": [0.4, 1.0] if n_classes == 2 else [0.4, 0.7, 1.0]} if method in WITH_COSTS else {}
+    engine = run_engine(
+        X, y, method, n_estimators=ROUNDS, max_bins=None, random_state=5, subsample=0.6, rates=rates,
+        sample_weight=weight, **common,
+    )  # fmt: skip
+    oracle = naive.boost(
+        X, y, method, n_rounds=ROUNDS, sample=sample, subsample=True, out_of_bag=rates == "out-of-bag",
+        sample_weight=weight, **common,
+    )  # fmt: skip
+    assert_same(engine, oracle)

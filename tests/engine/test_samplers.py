@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from adacc.engine.rows import Rows, Weights
-from adacc.engine.samplers import Smote, UnderSampler
+from adacc.engine.samplers import Smote, Subsampler
 from adacc.engine.table import ArrayTable
 
 
@@ -17,7 +17,7 @@ def rows():
 @pytest.mark.parametrize(("ratio", "kept"), [(1.0, [10, 10, 10]), (0.5, [20, 20, 10]), (0.2, [50, 25, 10])])
 def test_under_sampling_keeps_all_rare_rows_and_draws_the_others_anew(rows, ratio, kept):
     weights = Weights(rows, np.array([1.0, 2.0, 3.0]))
-    sampler = UnderSampler(rows, seed=1, ratio=ratio)
+    sampler = Subsampler.under(rows, seed=1, ratio=ratio)
     samples = [sampler.draw(weights, t) for t in range(3)]
     for sample in samples:
         assert np.diff(sample.starts).tolist() == kept
@@ -28,7 +28,7 @@ def test_under_sampling_keeps_all_rare_rows_and_draws_the_others_anew(rows, rati
             assert ((rows.starts[k] <= block) & (block < rows.starts[k + 1])).all()
         np.testing.assert_array_equal(sample.weight, weights.values[sample.rows])
     assert not np.array_equal(samples[0].rows, samples[1].rows)
-    np.testing.assert_array_equal(samples[2].rows, UnderSampler(rows, seed=1, ratio=ratio).draw(weights, 2).rows)
+    np.testing.assert_array_equal(samples[2].rows, Subsampler.under(rows, seed=1, ratio=ratio).draw(weights, 2).rows)
 
 
 def test_smote_rows_lie_between_neighbours_and_are_fresh(rows):

@@ -70,10 +70,10 @@ def check_supported(settings: Settings, warm_start: bool) -> None:
         raise ValueError("estimator must be None: rows that are not in one place are boosted on native stumps only")
     if not settings.growth.is_stump:
         raise ValueError("max_depth must be 1, and its companions at their defaults, where rows are not in one place")
-    if settings.method.sampler is not None:
+    if settings.draws_rows:
         raise ValueError(
-            "rusboost and smoteboost draw rows anew each round, which takes all of them in one place; choose another "
-            "method, or fit on a part of the rows that fits into memory"
+            "rusboost, smoteboost and subsample draw rows anew each round, which takes all of them in one place; "
+            "choose another method, or fit on a part of the rows that fits into memory"
         )
     if warm_start:
         raise ValueError("warm_start must be False where rows are not in one place")

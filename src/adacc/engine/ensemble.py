@@ -78,9 +78,7 @@ class Ensemble:
 
     def classes(self, scores: Array) -> NDArray[np.intp]:
         """Number of the class that scores decide for."""
-        if scores.ndim == 2:
-            return np.argmax(scores, axis=1)
-        return np.where(scores == 0.0, self.tie_class, scores > 0.0)
+        return decide(scores, self.tie_class)
 
 
 def contributions(votes: Array, decision: Array) -> Array:
@@ -89,6 +87,13 @@ def contributions(votes: Array, decision: Array) -> Array:
     if len(decision) == 2:
         return (weighted * np.array([-1.0, 1.0]))[..., None]
     return weighted[..., None] * np.eye(len(decision))
+
+
+def decide(scores: Array, tie_class: int) -> NDArray[np.intp]:
+    """Number of the class that scores decide for; `tie_class` is that of a score of zero, where there are two."""
+    if scores.ndim == 2:
+        return np.argmax(scores, axis=1)
+    return np.where(scores == 0.0, tie_class, scores > 0.0)
 
 
 def settle(scores: Array) -> Array:

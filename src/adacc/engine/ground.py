@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adacc.engine import dtypes, kernels
-from adacc.engine.ensemble import Ensemble, contributions
+from adacc.engine.ensemble import Ensemble, contributions, decide, settle
 from adacc.engine.learners import Cells, Learner, Models, weigh_pairs
 from adacc.engine.rows import Rows, Weights
-from adacc.engine.samplers import Sampler
+from adacc.engine.samplers import Drawn, Sampler
 from adacc.engine.table import Table
 from adacc.rules.base import ROUNDING, Array, Rule
 
@@ -95,6 +96,58 @@ class Audience:
         return self.rows.by_class(wrong)
 
 
+class OutOfBag:
+    """What rows say of the rounds that did not see them: each hears these only.
+
+    A class none of whose rows has been out of the bag is judged by the rows that were in it, for want of others.
+    """
+
+    def __init__(self, rows: Rows, plan: Plan) -> None:
+        self.rows, self._true = rows, rows.true
+        self._direction = contributions(np.ones(rows.n_classes), plan.decision)
+        self._tie_class = plan.tie_class
+        self._scores = np.zeros((len(rows.order), self._direction.shape[1]))
+        self._heard = np.zeros(len(rows.order), dtype=bool)
+        self._unseen: NDArray[np.intp]
+        self._predicted: NDArray[np.uint8]
+
+    def turn(self, sample: Drawn, cells: Cells) -> None:
+        """Look at the model of a round, which has seen this sample."""
+        out = np.ones(len(self.rows.order), dtype=bool)
+        out[sample.rows] = False
+        self._unseen = np.flatnonzero(out)
+        cell, lookup = cells
+        self._predicted = lookup[cell[self._unseen]]
+
+    def weigh(self, weights: Weights, W: Array) -> Array:
+        """The weight of each (true, predicted) pair of the unseen rows, 1 in all; `W` where these weigh nothing."""
+        n_classes = self.rows.n_classes
+        pairs = self._true[self._unseen].astype(np.intp) * n_classes + self._predicted
+        unseen = np.bincount(pairs, weights.values[self._unseen], n_classes**2).reshape(n_classes, n_classes)
+        total = unseen.sum()
+        return unseen / total if total > 0.0 else W
+
+    def hear(self, alpha: Any, recall: Array) -> Array:
+        """Add the vote to the unseen rows' scores; recall of each class among those that have heard any."""
+        self._scores[self._unseen] += (alpha * self._direction.T).T[self._predicted]
+        self._heard[self._unseen] = True
+        decided = decide(settle(self._scores), self._tie_class)
+        return self._share(self._heard, decided == self._true, recall)
+
+    def error_rates(self, rates: Array) -> Array:
+        """Of each class, by the model of the round alone."""
+        unseen, wrong = np.zeros(len(self.rows.order), dtype=bool), np.zeros(len(self.rows.order), dtype=bool)
+        unseen[self._unseen] = True
+        wrong[self._unseen] = self._predicted != self._true[self._unseen]
+        return self._share(unseen, wrong, rates)
+
+    def _share(self, among: NDArray[np.bool_], those: NDArray[np.bool_], otherwise: Array) -> Array:
+        """What part those make up among some rows, by class."""
+        weight = self.rows.weight * among
+        whole, part = self.rows.by_class(weight), self.rows.by_class(weight * those)
+        return np.where(whole > 0.0, part / np.where(whole > 0.0, whole, 1.0), otherwise)
+
+
 class Ground(Protocol):
     """The training rows as the loop knows them.
 
@@ -114,8 +167,10 @@ class Ground(Protocol):
     @property
     def class_weight(self) -> Array: ...
 
-    def fit(self, t: int) -> tuple[Any, Array]:
-        """The weak model of round t, and ``W``, the weight of each (true, predicted) pair."""
+    def fit(self, t: int) -> tuple[Any, Array, Array]:
+        """The weak model of round t, ``W``, the weight of each (true, predicted) pair, and the same of the rows that
+        judge the model.
+        """
 
     def hear(self, alpha: Any) -> Array:
         """Let that model vote; the recall of each class thereafter."""
@@ -137,7 +192,7 @@ class Here:
     """Rows in the memory of this process.
 
     `alike` are plans whose rounds are the same and that only decide otherwise: their models come at the price of
-    hearing the votes.
+    hearing the votes. With `out_of_bag` a model is judged by the rows that the sampler kept from it.
 
     Attributes
     ----------
@@ -150,7 +205,12 @@ class Here:
     """
 
     def __init__(
-        self, plan: Plan, learner: Learner, sampler: Sampler | None = None, alike: Sequence[Plan] = ()
+        self,
+        plan: Plan,
+        learner: Learner,
+        sampler: Sampler | None = None,
+        alike: Sequence[Plan] = (),
+        out_of_bag: bool = False,
     ) -> None:
         self.plan, self.learner, self.sampler, self.alike = plan, learner, sampler, alike
         self.rows = rows = learner.rows
@@ -158,6 +218,7 @@ class Here:
         self.weights = Weights(rows, plan.rule.initial(plan.costs))
         self.audience = Audience(rows, plan)
         self.others = [Audience(rows, other) for other in alike]
+        self._judges = OutOfBag(rows, plan) if out_of_bag else None
         self._recall_of_others: list[list[Array]] = []
         self._cells: Cells
         self._vote: Any = 0.0
@@ -167,19 +228,27 @@ class Here:
     def class_weight(self) -> Array:
         return self.weights.class_weight
 
-    def fit(self, t: int) -> tuple[Any, Array]:
+    def fit(self, t: int) -> tuple[Any, Array, Array]:
         sample = None if self.sampler is None else self.sampler.draw(self.weights, t)
         model, self._cells, W = self.learner.fit(self.weights, sample, t)
         self._vote, self._recall = 0.0, None
-        return model, W
+        if self._judges is None or sample is None:
+            return model, W, W
+        self._judges.turn(sample, self._cells)
+        return model, W, self._judges.weigh(self.weights, W)
 
     def hear(self, alpha: Any) -> Array:
         self._vote = self._vote + alpha
-        self._recall = recall = self.audience.hear(self._cells, alpha)
+        self._recall = recall = self._hear(self._cells, alpha)
         return recall
 
+    def _hear(self, cells: Cells, alpha: Any) -> Array:
+        recall = self.audience.hear(cells, alpha)
+        return recall if self._judges is None else self._judges.hear(alpha, recall)
+
     def error_rates(self) -> Array:
-        return self.audience.wrong_at_last / self.rows.class_weight
+        rates = self.audience.wrong_at_last / self.rows.class_weight
+        return rates if self._judges is None else self._judges.error_rates(rates)
 
     def settle(self, change: Any, F: Array, W: Array) -> tuple[Array, float]:
         recall = self._recall
@@ -197,7 +266,9 @@ class Here:
         for t, cells in enumerate(ensemble.models.cells(table, self.rows.order)):
             W = weigh_pairs(cells, self.weights)
             factors = ensemble.factors[t].copy()
-            self.audience.hear(cells, ensemble.votes[t])
+            if self._judges is not None and self.sampler is not None:
+                self._judges.turn(self.sampler.draw(self.weights, t), cells)
+            self._hear(cells, ensemble.votes[t])
             self._tell_others(cells, ensemble.votes[t])
             self.weights.update(factors, W, self.audience.predicted, self.audience.counts)
             yield factors

@@ -7,6 +7,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adacc.engine.ensemble import Ensemble
 from adacc.engine.ground import Ground
@@ -38,6 +39,9 @@ RECORDED = ("alpha", "weighted_error", "normaliser", "class_cost", "class_weight
 class Boosting:
     """A run of the loop: what stands between two rounds.
 
+    It ends with a round that is no better than chance. With `goes_on`, where each round sees other rows, such a round
+    has no vote, changes nothing, and is followed by the next.
+
     Attributes
     ----------
     ground : Ground
@@ -48,8 +52,8 @@ class Boosting:
         Whether already the first learner was no better than chance; it is kept with vote 1.
     """
 
-    def __init__(self, ground: Ground) -> None:
-        self.ground, self.plan = ground, ground.plan
+    def __init__(self, ground: Ground, goes_on: bool = False) -> None:
+        self.ground, self.plan, self.goes_on = ground, ground.plan, goes_on
         self.rounds: list[Round] = []
         self.failed_at_once = False
         self._fitted: list[Any] = []
@@ -74,19 +78,20 @@ class Boosting:
     def _run_round(self) -> Any:
         """One round; None if it was discarded, its learner being no better than chance."""
         t = len(self.rounds)
-        model, W = self.ground.fit(t)
-        alpha, heard, costs = self._vote(W)
-        if alpha is None:
-            if t > 0:
-                return None
-            self.failed_at_once, alpha = True, 1.0
-        F = self.plan.rule.factors(alpha, costs)
+        model, W, judged = self.ground.fit(t)
+        alpha, heard, costs = self._vote(judged)
+        if alpha is None and self.goes_on:
+            alpha, F = 0.0, np.ones_like(W)
+        else:
+            if alpha is None:
+                if t > 0:
+                    return None
+                self.failed_at_once, alpha = True, 1.0
+            F = self.plan.rule.factors(alpha, costs)
         class_weight = self.ground.class_weight
         recall, Z = self.ground.settle(alpha - heard, F, W)
-        right, wrong = right_and_wrong(W)
-        error = wrong / (right + wrong)
-        last = self.failed_at_once or error <= ROUNDING
-        self.rounds.append(Round(alpha, error, Z, costs, class_weight, recall, F, last))
+        last = self.failed_at_once or _error(W) <= ROUNDING
+        self.rounds.append(Round(alpha, _error(judged), Z, costs, class_weight, recall, F, last))
         self._fitted.append(model)
         return model
 
@@ -120,7 +125,7 @@ class Boosting:
         models = self.ground.models(self._fitted)
         if self._resumed is not None:
             models = self._resumed + models
-        history = {name: np.array([getattr(r, name) for r in self.rounds]) for name in RECORDED}
+        history = {name: _stack([getattr(r, name) for r in self.rounds]) for name in RECORDED}
         with np.errstate(over="ignore"):  # of a method that promises no bound it may be infinite
             history["bound"] = np.cumprod(history["normaliser"])
         return Ensemble(
@@ -132,3 +137,14 @@ class Boosting:
             history=history,
             finished=self.rounds[-1].last,
         )
+
+
+def _stack(records: list[Any]) -> NDArray[Any]:
+    """The records of all rounds: of votes by class, one that is for none of them is a plain 0."""
+    shape = max(map(np.shape, records))
+    return np.array([np.broadcast_to(record, shape) for record in records])
+
+
+def _error(W: Array) -> float:
+    right, wrong = right_and_wrong(W)
+    return wrong / (right + wrong)

@@ -1,4 +1,4 @@
-"""Which rows the weak learner sees: all of them (no sampler), a fresh under-sample, or fresh SMOTE rows besides.
+"""Which rows the weak learner sees: all of them (no sampler), a fresh part, or fresh SMOTE rows besides.
 
 Votes and weights always follow the real rows; a sampler changes only what the learner is fitted on.
 """
@@ -61,16 +61,24 @@ class Sampler(Protocol):
         """The sample of round t; the same for the same seed and round."""
 
 
-class UnderSampler:
-    """All rows of the rarest class and a fresh draw of every other [RUSBoost, Seiffert et al. 2010].
+class Subsampler:
+    """A fresh part of the rows, `keep` of each class, none twice."""
 
-    `ratio` is the number of rarest rows over the number kept of another class.
-    """
+    def __init__(self, rows: Rows, seed: int, keep: NDArray[np.intp]) -> None:
+        self.rows, self.seed, self.keep = rows, seed, keep
 
-    def __init__(self, rows: Rows, seed: int, ratio: float) -> None:
+    @classmethod
+    def under(cls, rows: Rows, seed: int, ratio: float) -> Subsampler:
+        """All rows of the rarest class, and so many of every other that the former over these are `ratio`
+        [RUSBoost, Seiffert et al. 2010].
+        """
         counts = np.diff(rows.starts)
-        self.rows, self.seed = rows, seed
-        self.keep = np.minimum(counts, np.round(counts.min() / ratio)).astype(int)
+        return cls(rows, seed, np.minimum(counts, np.round(counts.min() / ratio)).astype(int))
+
+    @classmethod
+    def share(cls, rows: Rows, seed: int, share: float) -> Subsampler:
+        """Of every class such a share, and a row at least."""
+        return cls(rows, seed, np.maximum(np.round(share * np.diff(rows.starts)), 1).astype(int))
 
     def draw(self, weights: Weights, t: int) -> Sample:
         rng = np.random.default_rng([self.seed, t])

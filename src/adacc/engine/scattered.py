@@ -253,12 +253,12 @@ class Scattered:
         self.log += entries
         return self.crew.ask(self.log)
 
-    def fit(self, t: int) -> tuple[Any, Array]:
+    def fit(self, t: int) -> tuple[Any, Array, Array]:
         histogram, even = self._answer.histogram, np.ones(len(self.given_weight))
         assert histogram is not None
         self._splitter.look(histogram, even, self.class_weight, 0, len(self.coder.features))
         self._split, W = self._splitter.choose(histogram, even)
-        return self._split, W
+        return self._split, W, W
 
     def _vote(self, alpha: Any) -> Vote:
         feature = self._split[0]

@@ -29,6 +29,7 @@ from adacc.estimators.settings import Settings, read_settings
 from adacc.estimators.training import Problem, calibrate, train
 from adacc.rules.base import Array
 
+NEVER_BETTER = "no round was better than chance, so that none has a vote: a larger subsample may help"
 FAILED_AT_ONCE = "already the first weak learner is no better than chance; it is kept alone, with vote 1"
 
 
@@ -44,6 +45,8 @@ class BaseBoosting(TableReader, CallbackSupportMixin, ClassifierMixin, BaseEstim
     max_leaf_nodes: int | None = None
     min_samples_leaf: int = 1
     max_features: Any = None
+    subsample: float = 1.0
+    rates: str = "training"
     max_bins: int | None = 255
     dialect: str = "paper"
     calibration: str | None = None
@@ -104,6 +107,8 @@ class BaseBoosting(TableReader, CallbackSupportMixin, ClassifierMixin, BaseEstim
             trained = train(settings, problem, held_out, start, after_round)
             if trained.failed:
                 warnings.warn(FAILED_AT_ONCE, ConvergenceWarning, stacklevel=CALLER_OF_FIT)
+            elif not trained.ensemble.votes.any():
+                warnings.warn(NEVER_BETTER, ConvergenceWarning, stacklevel=CALLER_OF_FIT)
             self.__dict__.update(fitted_attributes(trained.ensemble, problem, settings))
             tell.end()
         return self
@@ -394,4 +399,6 @@ def _training_of(settings: Settings) -> str:
     learner = trees if settings.estimator is None else settings.estimator
     after = () if settings.method.decides_by_probability else ("calibration", "calibration_cv")
     options = {name: value for name, value in settings.options.items() if name not in after}
-    return f"{settings.rule} on {settings.method.sampler or 'all rows'} with {options}, {learner}"
+    rows = settings.method.sampler or ("all rows" if settings.subsample == 1.0 else f"a share of {settings.subsample}")
+    judged = ", rated out of the bag" if settings.out_of_bag else ""
+    return f"{settings.rule} on {rows}{judged} with {options}, {learner}"

@@ -49,6 +49,12 @@ SHARED = {
     Rows that a leaf must have; a leaf of missing values may have fewer.""",
     "max_features": """int, float, "sqrt", "log2" or None, default=None
     Features that each node of a tree looks at, drawn anew: so many, such a share of all, or all.""",
+    "subsample": """float, default=1.0
+    Share of the rows of each class that a round is fitted on, drawn anew.""",
+    "rates": """{"training", "out-of-bag"}, default="training"
+    The rows whose errors decide on votes and costs: all, or those that a round has not seen, which takes a `subsample`.
+    Trees that make no errors on the rows they have seen then still have costs to follow. The bound on the training
+    error is not claimed.""",
     "max_bins": """int or None, default=255
     Most bins of a numeric feature; a feature with no more distinct values is split exactly. Of more than 50,000 rows
     the bins come from a draw, by weight and the same for the same rows in the same order. None: always exactly.""",
@@ -75,7 +81,7 @@ SHARED = {
     "verbose": """int, default=0
     Report progress on standard error every so many rounds.""",
     "random_state": """int, RandomState instance or None, default=None
-    Seed of what is random: sampling methods, random weak learners, the held-out rows.""",
+    Seed of what is random: samples, features drawn, random weak learners, the held-out rows.""",
 }
 
 OPTIONS_OF_ALL = frozenset({"dialect", "calibration", "calibration_cv"})

@@ -32,6 +32,8 @@ class Settings:
     learning_rate: float
     criterion: str
     growth: Growth
+    subsample: float
+    out_of_bag: bool
     max_bins: int | None
     patience: int | None
     validation_fraction: float
@@ -41,6 +43,11 @@ class Settings:
     @property
     def calibration(self) -> str | None:
         return self.options["calibration"]
+
+    @property
+    def draws_rows(self) -> bool:
+        """Whether a round sees but a sample."""
+        return self.method.sampler is not None or self.subsample < 1.0
 
     @property
     def decides_by_probability(self) -> bool:
@@ -73,6 +80,8 @@ def read_settings(params: dict[str, Any]) -> Settings:
         learning_rate=number("learning_rate", params["learning_rate"], least=1e-6, most=10.0),
         criterion=one_of("criterion", params["criterion"], CRITERIA),
         growth=_growth(params),
+        subsample=_subsample(params, method),
+        out_of_bag=_out_of_bag(params),
         max_bins=None if max_bins is None else whole("max_bins", max_bins, least=2),
         patience=None if patience is None else whole("n_iter_no_change", patience, least=1),
         validation_fraction=number("validation_fraction", params["validation_fraction"], least=1e-6, most=1 - 1e-6),
@@ -95,6 +104,20 @@ def _growth(params: dict[str, Any]) -> Growth:
         min_samples_leaf=whole("min_samples_leaf", params["min_samples_leaf"], least=1),
         max_features=features,
     )
+
+
+def _subsample(params: dict[str, Any], method: Method) -> float:
+    share = number("subsample", params["subsample"], least=1e-6, most=1.0)
+    if share < 1.0 and method.sampler is not None:
+        raise ValueError(f"subsample must be 1.0 with a method that draws its own rows each round, got {share}")
+    return share
+
+
+def _out_of_bag(params: dict[str, Any]) -> bool:
+    rates = one_of("rates", params["rates"], ("training", "out-of-bag"))
+    if rates == "out-of-bag" and params["subsample"] == 1.0:
+        raise ValueError("rates='out-of-bag' takes rows that a round has not seen: subsample must be below 1")
+    return rates == "out-of-bag"
 
 
 def _can_be_boosted(estimator: Any) -> bool:

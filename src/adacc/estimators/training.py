@@ -19,7 +19,7 @@ from adacc.engine.layout import Layout
 from adacc.engine.learners import ClassifierLearner, Learner, StumpLearner
 from adacc.engine.loop import Boosting
 from adacc.engine.rows import Rows
-from adacc.engine.samplers import Sampler, Smote, UnderSampler
+from adacc.engine.samplers import Sampler, Smote, Subsampler
 from adacc.engine.table import Table
 from adacc.engine.threads import Threads
 from adacc.engine.trees import TreeLearner
@@ -153,7 +153,7 @@ class Bench:
             source: Binning | Coder = Binning(problem.rows.weight, settings.max_bins)
             if start is not None:
                 source = start.models.coder  # type: ignore[attr-defined]
-            collapse = settings.method.sampler is None  # a sampler draws rows one by one
+            collapse = not settings.draws_rows  # one by one
             columns = partial(source.columns, problem.table)
             self._layout = Layout(columns, problem.table.n_columns, problem.rows, threads, collapse)
         self.prepared: Any = None
@@ -249,8 +249,8 @@ def train_on(
     plan, *alike = plans = [problem.plan(each) for each in several]
     learner = bench.learner(settings, threads)
     sampler = _sampler(settings, problem, learner, 0 if start is None else len(start))
-    ground = Here(plan, learner, sampler, alike)
-    boosting = Boosting(ground)
+    ground = Here(plan, learner, sampler, alike, settings.out_of_bag)
+    boosting = Boosting(ground, goes_on=settings.subsample < 1.0)
     if start is not None:
         boosting.resume(start, ground.replay(start, problem.table))
     watches = [None if bench.held_out is None else Watch(bench, each, learner, settings.patience) for each in plans]
@@ -288,13 +288,13 @@ def make_plan(settings: Settings, classes: NDArray[Any], class_weight: Array, ti
 def _sampler(settings: Settings, problem: Problem, learner: Learner, n_before: int) -> Sampler | None:
     options, rows = settings.options, problem.rows
     if settings.method.sampler == "under-sample":
-        return UnderSampler(rows, settings.seed, options["sampling_ratio"])
+        return Subsampler.under(rows, settings.seed, options["sampling_ratio"])
     if settings.method.sampler == "smote":
         rounds = range(n_before, settings.n_rounds)
         return Smote(
             problem.table, rows, learner.prepare, rounds, settings.seed, options["n_synthetic"], options["k_neighbors"]
         )
-    return None
+    return None if settings.subsample == 1.0 else Subsampler.share(rows, settings.seed, settings.subsample)
 
 
 def calibrate(settings: Settings, problem: Problem, ensemble: Ensemble, kind: str) -> tuple[Calibrator, Array | None]:
