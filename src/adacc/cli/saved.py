@@ -52,7 +52,8 @@ class Saved:
                 f"{self.path} was trained on an array, whose columns have no names, and those of files go by name; "
                 "train it on a data frame"
             )
-        features = self.model._ensemble.models.coder.features
+        models: Any = self.model._ensemble.models  # native ones: a file holds no others
+        features = models.coder.features
         return {name: _kind(name, feature, self.path) for name, feature in zip(names.tolist(), features, strict=True)}
 
     def open(self, source: str, keep: Iterable[str] = ()) -> Batches:

@@ -13,11 +13,12 @@ from adacc.distributed.survey import Columns, Labels, Look, look_at_columns, loo
 from adacc.engine.binning import Coder
 from adacc.engine.loop import Boosting
 from adacc.engine.scattered import Crew, Scattered
-from adacc.estimators.base import BaseBoosting, attributes_of
+from adacc.estimators.base import BaseBoosting, origin_of
 from adacc.estimators.calibration import Calibrator
 from adacc.estimators.reading import TableReader
 from adacc.estimators.settings import Settings
 from adacc.estimators.training import calibration_terms, make_plan
+from adacc.estimators.voting import attributes_of
 from adacc.rules.base import Array
 
 
@@ -116,7 +117,7 @@ def boost(
     ground = Scattered(plan, found.coder, found.class_weight, settings.criterion, crew)
     boosting = Boosting(ground)
     boosting.run(settings.n_rounds, after_round)
-    attributes = attributes_of(boosting.ensemble(), found.classes, settings)
+    attributes = attributes_of(boosting.ensemble(), found.classes) | origin_of(settings)
     if settings.calibration is not None:
         terms = calibration_terms(settings, plan)
         calibrator = Calibrator.fit_each(settings.calibration, ground.scores(terms.class_weight), terms.rising)

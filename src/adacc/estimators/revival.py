@@ -19,9 +19,10 @@ from adacc.engine.ensemble import Ensemble
 from adacc.engine.learners import Stumps
 from adacc.engine.trees import Trees
 from adacc.estimators import classifiers
-from adacc.estimators.base import BaseBoosting, attributes_of
+from adacc.estimators.base import BaseBoosting
 from adacc.estimators.calibration import Calibrator, Isotonic, Sigmoid
 from adacc.estimators.jsonable import decode, decode_labels
+from adacc.estimators.voting import attributes_of
 from adacc.rules.base import Array
 
 T = TypeVar("T")
