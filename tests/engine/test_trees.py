@@ -149,6 +149,19 @@ def test_a_tree_of_one_split_is_a_stump(method, monkeypatch):
         np.testing.assert_allclose(trees.feature_importances_, stumps.feature_importances_, atol=1e-9)
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_categories_may_stand_before_numbers(n_jobs):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"colour": rng.choice(["red", "green", "blue"], 300), "size": rng.normal(size=300)})
+    frame["shape"], frame["height"] = rng.choice(["round", "square"], 300), rng.normal(size=300)
+    y = (frame["colour"] == "red") & (frame["size"] > 0) & (frame["height"] < 1)
+    model = adacc.AdaBoostClassifier(n_estimators=1, max_depth=3, n_jobs=n_jobs)
+    orders = [["colour", "size", "shape", "height"], ["size", "height", "colour", "shape"]]
+    first, second = (model.fit(frame[names], y).decision_function(frame[names]) for names in orders)
+    assert model.score(frame[orders[1]], y) == 1.0
+    np.testing.assert_array_equal(first, second)
+
+
 @pytest.mark.parametrize("growth", [{"max_depth": 3}, {"max_depth": None, "max_leaf_nodes": 5, "min_samples_leaf": 4}])
 def test_weights_are_repeated_rows_and_order_does_not_matter(growth):
     rng = np.random.default_rng(3)

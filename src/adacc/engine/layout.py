@@ -111,6 +111,11 @@ class Part:
         """Whether some columns keep only the entries that are not their commonest code."""
         return bool(self._entries)
 
+    @property
+    def is_matrix(self) -> bool:
+        """Whether the dense codes are those of all features, in their order: numbers are read before categories."""
+        return list(self._dense_row) == list(range(len(self.features)))
+
     def complete(self, scale: Array, total: Array, histogram: Array) -> None:
         """Fill in the commonest codes of sparse columns, once all is added."""
         if self.is_sparse:
@@ -198,6 +203,6 @@ class Layout:
     @property
     def matrix(self) -> NDArray[Any]:
         """All rows' codes of all features, a row of it each."""
-        if len(self.parts) == 1 and not self.parts[0].is_sparse:
+        if len(self.parts) == 1 and self.parts[0].is_matrix:
             return self.parts[0].dense
         return np.array([self.column(f) for f in range(len(self._part_of))], dtype=self.dtype)
