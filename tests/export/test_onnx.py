@@ -15,52 +15,12 @@ import adacc
 from adacc.estimators.calibration import Calibrator, Isotonic, Sigmoid
 from adacc.rules.base import ROUNDING
 
-onnx = pytest.importorskip("onnx")
-onnxruntime = pytest.importorskip("onnxruntime")
+pytest.importorskip("onnx")
+pytest.importorskip("onnxruntime")
 
-from adacc.export import to_onnx  # noqa: E402
+from export.onnx_answers import FRAME, LABELS, NUMBERS, TABLES, THREE, TWO, N, assert_same, fed, session_of
 
-RNG = np.random.default_rng(3)
-N = 160
-NUMBERS = RNG.normal(size=(N, 4)).astype(np.float32)
-TWO = NUMBERS[:, 0] + RNG.normal(size=N) > 1.2
-THREE = np.argmax(NUMBERS[:, :3] + RNG.normal(size=(N, 3)), axis=1)
-NUMBERS[RNG.random((N, 4)) < 0.1] = np.nan
-FRAME = pd.DataFrame(
-    {
-        "number": NUMBERS[:, 0],
-        "text": [("a", "b", "ü", None)[THREE[i] + TWO[i] if i % 3 else i % 4] for i in range(N)],
-        "flag": [bool(TWO[i] if i % 4 else i % 8) for i in range(N)],
-        "coded": pd.Categorical([(7, 8.5, 9, None)[(THREE[i] if i % 5 else i) % 4] for i in range(N)]),
-        "gaps": NUMBERS[:, 1],
-    }
-)
-LABELS = {"two": np.where(TWO, "rare", "common"), "three": THREE}
-TABLES = {"numbers": NUMBERS, "frame": FRAME}
-
-
-def fed(X, dtype="float32"):
-    """What a graph for X is given."""
-    if not isinstance(X, pd.DataFrame):
-        return {"X": X.astype(dtype)}
-    return {
-        name: X[[name]].astype(object).fillna("").to_numpy() if name == "text" else X[[name]].to_numpy(dtype)
-        for name in X
-    }
-
-
-def session_of(model, dtype="float32"):
-    made = to_onnx(model, dtype)
-    onnx.checker.check_model(made, full_check=True)
-    return onnxruntime.InferenceSession(made.SerializeToString())
-
-
-def assert_same(model, X, feeds=None, dtype="float32"):
-    label, probabilities, scores = session_of(model, dtype).run(None, feeds or fed(X, dtype))
-    np.testing.assert_array_equal(label, model.predict(X))
-    np.testing.assert_allclose(scores, model.decision_function(X), rtol=0, atol=1e-9)
-    np.testing.assert_allclose(probabilities, model.predict_proba(X), rtol=0, atol=1e-7)
-    assert (probabilities.dtype, scores.dtype) == (dtype, "float64")
+from adacc.export import to_onnx
 
 
 def rows(method, table):
@@ -173,9 +133,10 @@ def test_numbers_and_booleans_as_categories_are_columns_of_the_matrix():
     assert_same(model, X, {"X": X.to_numpy(np.float32)})
 
 
-def test_numbers_that_are_one_as_float32_need_float64():
+@pytest.mark.parametrize("depth", [1, 2])
+def test_numbers_that_are_one_as_float32_need_float64(depth):
     X = pd.DataFrame({"id": pd.Categorical([2**24, 2**24 + 1, 2**24 + 2] * 10)})
-    model = adacc.AdaCC1Classifier(n_estimators=5).fit(X, X["id"] == 2**24 + 1)
+    model = adacc.AdaCC1Classifier(n_estimators=5, max_depth=depth).fit(X, X["id"] == 2**24 + 1)
     with pytest.raises(ValueError, match=r"16777216 and 16777217 of column 'id' are one float32: use dtype='float64'"):
         to_onnx(model)
     assert_same(model, X, {"X": X.to_numpy(float)}, dtype="float64")
@@ -297,7 +258,7 @@ def mixed(*values):
         (
             lambda: fit(np.nan_to_num(NUMBERS), estimator=DecisionTreeClassifier(max_depth=2)),
             ValueError,
-            r"only native stumps \(estimator=None, max_depth=1\) .* is DecisionTreeClassifier\(max_depth=2\)",
+            r"only native stumps and trees \(estimator=None\) .* is DecisionTreeClassifier\(max_depth=2\)",
         ),
         (lambda: fit(mixed(1, "1", None)), ValueError, "column 'c' must be all strings.* of the types int, str"),
         (lambda: fit(mixed("", "a", None)), ValueError, "column 'c' has both empty strings and missing values"),

@@ -68,17 +68,21 @@ def test_every_class_is_known(name):
 
 @pytest.mark.parametrize("y", [TWO, THREE], ids=["two", "three"])
 @pytest.mark.parametrize("opset", [13, 15, 18, None])
-def test_a_pipeline(opset, y):
+@pytest.mark.parametrize("depth", [1, 3])
+def test_a_pipeline(depth, opset, y):
     gaps = X.copy()
     gaps[::7, 1] = np.nan
     steps = SimpleImputer(strategy="median"), SelectKBest(k=3)
-    pipeline = make_pipeline(*steps, adacc.CGAdaClassifier(n_estimators=15, calibration="isotonic")).fit(gaps, y)
+    model = adacc.CGAdaClassifier(n_estimators=15, calibration="isotonic", max_depth=depth)
+    pipeline = make_pipeline(*steps, model).fit(gaps, y)
     assert_same(pipeline, gaps, {"X": gaps}, target_opset=opset)
 
 
-def test_doubles_stay_doubles():
+@pytest.mark.parametrize("depth", [1, 3])
+def test_doubles_stay_doubles(depth):
     wide = X.astype(float)
-    pipeline = make_pipeline(StandardScaler(), adacc.AdaCC1Classifier(n_estimators=15)).fit(wide, THREE)
+    model = adacc.AdaCC1Classifier(n_estimators=15, max_depth=depth)
+    pipeline = make_pipeline(StandardScaler(), model).fit(wide, THREE)
     assert assert_same(pipeline, wide, {"X": wide}).dtype == np.float64
 
 
@@ -96,10 +100,13 @@ def test_probabilities_by_label():
 
 
 @pytest.mark.parametrize("y", [TWO, THREE], ids=["two", "three"])
-def test_a_frame_with_categories(y):
-    model = adacc.AdaCC1Classifier(n_estimators=20).fit(FRAME, y)
-    assert str in {type(stump.category) for stump in model.estimators_}
-    assert_same(model, FRAME, columns(FRAME))
+@pytest.mark.parametrize("depth", [1, 3])
+def test_a_frame_with_categories(depth, y):
+    frame = FRAME[["number", "count", "text", "flag"]]
+    model = adacc.AdaCC1Classifier(n_estimators=20, max_depth=depth).fit(frame, y)
+    asked = np.hstack([np.array(each.category, dtype=object) for each in model.estimators_])
+    assert str in set(map(type, asked))
+    assert_same(model, frame, columns(frame))
 
 
 def test_columns_that_are_transformed_each_in_their_way():
@@ -126,7 +133,7 @@ def test_inputs_of_another_kind_are_refused(given, types):
 
 def test_what_cannot_be_converted_is_refused():
     trees = adacc.AdaCC1Classifier(estimator=DecisionTreeClassifier(max_depth=2), n_estimators=2).fit(X, TWO)
-    with pytest.raises(ValueError, match="only native stumps"):
+    with pytest.raises(ValueError, match="only native stumps and trees"):
         skl2onnx.to_onnx(trees, X[:1])
     model = adacc.AdaCC1Classifier(n_estimators=5).fit(X, TWO)
     with pytest.raises(ValueError, match="adacc needs a target_opset of 13 or more, got 12"):

@@ -1,7 +1,6 @@
 """The graph of a model, from its columns to labels, probabilities and scores.
 
-Votes are added up and answers worked out in double precision, with a column for each row of X: so a condition on a
-feature looks at one contiguous run of numbers.
+Answers are worked out from the votes in double precision, with a column for each row of X.
 """
 
 from __future__ import annotations
@@ -13,14 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import TensorProto
 
-from adacc.estimators.base import BaseBoosting
 from adacc.estimators.calibration import DECIMALS, Calibrator, Isotonic, Sigmoid, decide
-from adacc.export.graph import ML, ONNX_TYPES, Graph
-from adacc.export.sums import Conditions, Sum, class_labels
+from adacc.estimators.voting import Voting
+from adacc.export.graph import FLAT, ONNX_TYPES, Graph
+from adacc.export.sums import Conditions, add_conditions
+from adacc.export.votes import Votes
 from adacc.rules.base import ROUNDING
-
-BLOCK = 64
-"""Conditions that are looked at together: each takes a dozen bytes for every row of X, until they are added up."""
 
 LEAST = 1e-15
 """The probability below which `decide` takes no logarithm."""
@@ -30,9 +27,6 @@ LOG_NOISE = 1e-13
 
 BISECTIONS = 100
 """More than it takes to halve any range of scores down to two neighbouring numbers."""
-
-FLAT = np.array([-1], dtype=np.int64)
-"""The shape of one dimension."""
 
 
 class Answers(NamedTuple):
@@ -52,9 +46,9 @@ class Decided(NamedTuple):
     scores: str
 
 
-def write_model(graph: Graph, model: BaseBoosting, total: Sum, inputs: Sequence[str], dtype: str) -> Answers:
+def write_model(graph: Graph, model: Voting, adding: Votes, inputs: Sequence[str], dtype: str) -> Answers:
     """Add a model to a graph; `inputs` are one matrix with all columns, or each column as a matrix of one."""
-    votes = _add_up(graph, total, inputs)
+    votes = adding.write(graph, inputs)
     decided = _decide_two(graph, model, votes) if len(model.classes_) == 2 else _decide_more(graph, model, votes)
     turned = graph.node("Transpose", decided.probabilities, perm=[1, 0])
     return Answers(
@@ -66,52 +60,17 @@ def write_model(graph: Graph, model: BaseBoosting, total: Sum, inputs: Sequence[
     )
 
 
-def _add_up(graph: Graph, total: Sum, inputs: Sequence[str]) -> str:
-    """The votes, shape (n_outputs, n_rows)."""
-    votes: str | NDArray[Any] = total.constant[:, None]
-    if total.conditions:
-        used = np.unique(np.concatenate([each.columns for each in total.conditions]))
-        cells, number = inputs[0], np.arange(used[-1] + 1)
-        if len(inputs) > 1:
-            cells = graph.node("Concat", *(inputs[column] for column in used), axis=1)
-            number[used] = np.arange(len(used))
-        rows = graph.node("Transpose", cells, perm=[1, 0])
-        for each in total.conditions:
-            votes = _add_conditions(graph, votes, rows, each, number[each.columns])
-    for words in total.words:
-        codes = graph.node(
-            "LabelEncoder",
-            inputs[words.column],
-            domain=ML,
-            keys_strings=list(words.codes),
-            values_int64s=list(words.codes.values()),
-            default_int64=words.amounts.shape[1] - 1,
-        )
-        amounts = graph.node("Gather", words.amounts, graph.node("Reshape", codes, FLAT), axis=1)
-        votes = graph.node("Add", votes, amounts)
-    return votes if isinstance(votes, str) else _for_each_row(graph, votes, inputs[0])
+def class_labels(model: Voting) -> NDArray[Any]:
+    """The labels as ONNX has them: strings, or whole numbers, which booleans and floats become."""
+    labels = model.classes_.tolist()
+    if isinstance(labels[0], str):
+        return np.array(labels, dtype=object)
+    if any(abs(int(label)) >= 2**63 for label in labels):
+        raise ValueError(f"the classes must be strings or numbers of 64 bits with a sign to be exported, got {labels}")
+    return np.array(labels, dtype=np.int64)
 
 
-def _for_each_row(graph: Graph, votes: NDArray[Any], matrix: str) -> str:
-    """The votes of a model that looks at no column."""
-    n_rows = graph.node("Gather", graph.node("Shape", matrix), np.array([0], dtype=np.int64))
-    return graph.node("Expand", votes, graph.node("Concat", np.array([1], dtype=np.int64), n_rows, axis=0))
-
-
-def _add_conditions(
-    graph: Graph, votes: str | NDArray[Any], rows: str, conditions: Conditions, numbers: NDArray[np.int64]
-) -> str | NDArray[Any]:
-    """The votes and what the conditions on the rows of these numbers add; a row here is a column of X."""
-    for begin in range(0, len(numbers), BLOCK):
-        some = slice(begin, begin + BLOCK)
-        operands = () if conditions.operator == "IsNaN" else (conditions.operands[some, None],)
-        holds = graph.node(conditions.operator, graph.node("Gather", rows, numbers[some], axis=0), *operands)
-        amounts = graph.node("MatMul", conditions.amounts[:, some], graph.node("Cast", holds, to=TensorProto.DOUBLE))
-        votes = graph.node("Add", votes, amounts)
-    return votes
-
-
-def _decide_two(graph: Graph, model: BaseBoosting, votes: str) -> Decided:
+def _decide_two(graph: Graph, model: Voting, votes: str) -> Decided:
     tied = graph.node("LessOrEqual", graph.node("Abs", votes), np.array(ROUNDING))
     scores = votes = graph.node("Where", tied, np.array(0.0), votes)
     labels, turn = class_labels(model), ROUNDING / 2 if model._ensemble.tie_class == 0 else -ROUNDING / 2
@@ -130,7 +89,7 @@ def _decide_two(graph: Graph, model: BaseBoosting, votes: str) -> Decided:
     return Decided(labels, graph.node("Cast", above, to=TensorProto.INT64), probabilities, scores)
 
 
-def _turning_score(model: BaseBoosting) -> tuple[float, list[int]]:
+def _turning_score(model: Voting) -> tuple[float, list[int]]:
     """Where a calibrated model of two classes changes its mind, and the classes below and above.
 
     Sought with the model itself: where probability and costs balance, the last bit of a logarithm decides, and a
@@ -149,7 +108,7 @@ def _turning_score(model: BaseBoosting) -> tuple[float, list[int]]:
     return low, sides
 
 
-def _decide_more(graph: Graph, model: BaseBoosting, votes: str) -> Decided:
+def _decide_more(graph: Graph, model: Voting, votes: str) -> Decided:
     scores = settled = _first_of_equals(graph, votes, ROUNDING)
     if model._calibrator is None:
         probabilities = graph.node("Softmax", graph.node("Mul", scores, np.array(2.0)), axis=0)
@@ -195,7 +154,7 @@ def _on_curve(graph: Graph, curve: Isotonic, scores: str, k: int) -> str:
     n_knots = len(curve.scores)
     knots = Conditions("GreaterOrEqual", np.full(n_knots, k), curve.scores, np.ones((1, n_knots)))
     passed = graph.node(
-        "Cast", _add_conditions(graph, np.zeros((1, 1)), scores, knots, knots.columns), to=TensorProto.INT64
+        "Cast", add_conditions(graph, np.zeros((1, 1)), scores, knots, knots.columns), to=TensorProto.INT64
     )
     slopes = np.concatenate([[0.0], np.diff(curve.values) / np.diff(curve.scores), [0.0]])
     starts, values = (np.concatenate([column[:1], column]) for column in (curve.scores, curve.values))

@@ -14,10 +14,13 @@ from onnx import helper, numpy_helper
 ML = "ai.onnx.ml"
 """The domain of the operators for classical machine learning."""
 
-OPSET, ML_OPSET = 13, 2
+OPSET, ML_OPSET = 13, 3
 """The versions whose operators are used. Later ones mean the same by these, and any runtime in use knows them."""
 
 ONNX_TYPES = {"float32": onnx.TensorProto.FLOAT, "float64": onnx.TensorProto.DOUBLE}
+
+FLAT = np.array([-1], dtype=np.int64)
+"""The shape of one dimension."""
 
 
 class Graph(ABC):
@@ -60,3 +63,9 @@ class OnnxGraph(Graph):
             number += 1
         self._taken.add(name)
         return name
+
+
+def for_each_row(graph: Graph, column: NDArray[Any], matrix: str) -> str:
+    """A column of constants as often as the matrix has rows."""
+    n_rows = graph.node("Gather", graph.node("Shape", matrix), np.array([0], dtype=np.int64))
+    return graph.node("Expand", column, graph.node("Concat", np.array([1], dtype=np.int64), n_rows, axis=0))

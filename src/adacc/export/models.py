@@ -9,11 +9,12 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
-from adacc.estimators.base import BaseBoosting
 from adacc.estimators.settings import one_of
-from adacc.export.answers import write_model
+from adacc.estimators.voting import Voting
+from adacc.export.answers import class_labels, write_model
+from adacc.export.columns import column_names
 from adacc.export.graph import ML, ML_OPSET, ONNX_TYPES, OPSET, OnnxGraph
-from adacc.export.sums import as_sum, class_labels, column_names
+from adacc.export.votes import votes_of
 
 IR_VERSION = 7
 """The version of the file format that came with `OPSET`."""
@@ -21,13 +22,13 @@ IR_VERSION = 7
 OUTPUTS = ("label", "probabilities", "scores")
 
 
-def to_onnx(model: BaseBoosting, dtype: str = "float32") -> onnx.ModelProto:
+def to_onnx(model: Voting, dtype: str = "float32") -> onnx.ModelProto:
     """A fitted model as an ONNX model, which other programs can run without Python.
 
     Parameters
     ----------
     model : classifier of adacc
-        Fitted, with native stumps (``estimator=None``).
+        Fitted, with native stumps or trees (``estimator=None``).
     dtype : {"float32", "float64"}, default="float32"
         Type of the numbers in the inputs and of the probabilities. Data whose values differ by less than a float32 can
         tell need float64.
@@ -43,7 +44,8 @@ def to_onnx(model: BaseBoosting, dtype: str = "float32") -> onnx.ModelProto:
     Raises
     ------
     ValueError
-        If the weak learners are no native stumps, or ONNX has no type for the labels or for a column's categories.
+        If the weak learners are neither native stumps nor trees, or ONNX has no type for the labels or for a column's
+        categories.
 
     Examples
     --------
@@ -60,10 +62,10 @@ def to_onnx(model: BaseBoosting, dtype: str = "float32") -> onnx.ModelProto:
     (True, True)
     """
     one_of("dtype", dtype, tuple(ONNX_TYPES))
-    total = as_sum(model, dtype)
-    inputs = _inputs(column_names(model), total.is_text.tolist(), ONNX_TYPES[dtype])
+    votes = votes_of(model, dtype)
+    inputs = _inputs(column_names(model), votes.is_text.tolist(), ONNX_TYPES[dtype])
     graph = OnnxGraph(reserved=(*(each.name for each in inputs), *OUTPUTS))
-    answers = write_model(graph, model, total, [each.name for each in inputs], dtype)
+    answers = write_model(graph, model, votes, [each.name for each in inputs], dtype)
     for result, name in zip(answers, OUTPUTS, strict=True):
         graph.give(result, name)
     outputs = _outputs(class_labels(model), ONNX_TYPES[dtype])

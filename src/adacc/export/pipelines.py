@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from onnx import TensorProto, numpy_helper
 
 from adacc.estimators.revival import CLASSES
-from adacc.export.answers import write_model
+from adacc.export.answers import class_labels, write_model
 from adacc.export.graph import ML_OPSET, ONNX_TYPES, OPSET, Graph
-from adacc.export.sums import as_sum, checked, class_labels
+from adacc.export.votes import checked, votes_of
 
 ALIAS = "AdaccBoosting"
 
@@ -101,9 +101,9 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     model, graph = operator.raw_operator, SklearnGraph(scope, container)
     # Whole numbers may have more digits than a float32.
     dtype = "float64" if _has(operator, DoubleTensorType) or _has(operator, Int64TensorType) else "float32"
-    total = as_sum(model, dtype)
-    inputs = _columns(graph, operator, total.is_text.tolist(), dtype)
-    answers = write_model(graph, model, total, inputs, "float64" if _has(operator, DoubleTensorType) else "float32")
+    votes = votes_of(model, dtype)
+    inputs = _columns(graph, operator, votes.is_text.tolist(), dtype)
+    answers = write_model(graph, model, votes, inputs, "float64" if _has(operator, DoubleTensorType) else "float32")
     graph.give(answers.label, operator.outputs[0].full_name)
     graph.give(answers.probabilities, operator.outputs[1].full_name)
 

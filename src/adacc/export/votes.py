@@ -1,0 +1,52 @@
+"""The votes of a model for each class, whatever its weak learners."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from adacc.engine.ensemble import contributions
+from adacc.engine.learners import Stumps
+from adacc.engine.trees import Trees
+from adacc.estimators.voting import Voting
+from adacc.export.columns import column_names
+from adacc.export.graph import Graph
+from adacc.export.sums import as_sum
+from adacc.export.trees import as_forest
+
+
+class Votes(Protocol):
+    """What adds up the votes of a model, before ties, calibration and decision."""
+
+    @property
+    def is_text(self) -> NDArray[np.bool_]:
+        """Which columns hold strings."""
+
+    def write(self, graph: Graph, inputs: Sequence[str]) -> str:
+        """Add the votes to a graph, shape (n_outputs, n_rows); the inputs are those of `write_model`."""
+
+
+def votes_of(model: Any, dtype: str) -> Votes:
+    """The votes of a fitted model, for cells of this type, or an error that says why it cannot be exported."""
+    names, ensemble = column_names(checked(model)), model._ensemble
+    shares = contributions(ensemble.votes, ensemble.decision)
+    if isinstance(ensemble.models, Trees):
+        return as_forest(ensemble.models, shares, names, dtype)
+    return as_sum(ensemble.models, shares, names, dtype)
+
+
+def checked(model: Any) -> Voting:
+    """The model, if it is fitted and made of stumps or trees."""
+    if not isinstance(model, Voting):
+        raise TypeError(f"the model must be a classifier of adacc, got {type(model).__name__}: {model!r:.80}")
+    check_is_fitted(model)
+    if not isinstance(model._ensemble.models, Stumps | Trees):
+        raise ValueError(
+            "only native stumps and trees (estimator=None) can be exported, and this model's weak learner is "
+            f"{model.get_params(deep=False)['estimator']!r}"
+        )
+    return model
