@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         SMOTEBoostClassifier,
     )
     from adacc.estimators.decision import CostDecision
+    from adacc.estimators.forest import AdaCCForestClassifier
     from adacc.estimators.persistence import load
     from adacc.estimators.search import CostSearchCV
     from adacc.rules import Rule, methods
@@ -38,6 +39,7 @@ __all__ = [
     "AdaC3Classifier",
     "AdaCC1Classifier",
     "AdaCC2Classifier",
+    "AdaCCForestClassifier",
     "AdaCostClassifier",
     "AdaMECClassifier",
     "AdaNCC1Classifier",
@@ -62,6 +64,7 @@ _ROOMS = (
     "rules",
     "archive",
     "estimators.classifiers",
+    "estimators.forest",
     "estimators.search",
     "estimators.decision",
     "estimators.persistence",

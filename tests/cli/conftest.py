@@ -35,7 +35,7 @@ OTHER_TARGETS = {"outcome": "size,code", "size": "outcome,code", "code": "outcom
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
-    """Tables of old and of new claims, and a model for each column that may be predicted."""
+    """Tables of old and of new claims, a model for each column that may be predicted, and a forest."""
     folder = tmp_path_factory.mktemp("claims")
     old, new = claims(), claims(130, seed=4)
     new.loc[5, "town"] = "Ulm"  # which no model has seen
@@ -48,6 +48,10 @@ def folder(tmp_path_factory):
             "--model", folder / f"{target}.adacc",
         )  # fmt: skip
         assert (code, err) == (0, "")
+    asked = ["--method", "adacc-forest", "--drop", "size,code", "--id", "claim", "--rounds", 6]
+    assert (
+        command("train", folder / "old.csv", "--target", "outcome", *asked, "--model", folder / "forest.adacc")[0] == 0
+    )
     return folder
 
 

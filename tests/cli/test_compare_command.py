@@ -32,6 +32,7 @@ from adacc.study.baselines import BASELINES
 
 ADACC = [sys.executable, "-m", "adacc"]
 SMALL = ["--methods", "adacc1", "--rounds", 8, "--folds", 3, "--jobs", 1, "--quiet"]
+OWN = [*adacc.methods(), "adacc-forest"]
 ESCAPE = "\x1b"
 
 
@@ -451,12 +452,12 @@ def test_methods_are_ranked_by_what_is_asked_for(here, metric):
 @pytest.mark.parametrize(
     ("given", "due"),
     [
-        ("family", [*adacc.methods()]),
-        ("baselines", [*BASELINES]),
-        ("default", [*adacc.methods(), *(name for name in BASELINES if name in QUICK)]),
-        ("all", [*adacc.methods(), *BASELINES]),
+        ("family", OWN),
+        ("baselines", [name for name in BASELINES if name not in OWN]),
+        ("default", [*OWN, *(name for name in BASELINES if name in QUICK)]),
+        ("all", [*OWN, *(name for name in BASELINES if name not in OWN)]),
         ("lightgbm,adacc1,lightgbm", ["lightgbm", "adacc1"]),
-        ("adacc2, family", ["adacc2", *(name for name in adacc.methods() if name != "adacc2")]),
+        ("adacc2, family", ["adacc2", *(name for name in OWN if name != "adacc2")]),
     ],
 )
 def test_groups_of_methods_have_names(here, monkeypatch, given, due):
@@ -521,6 +522,30 @@ def test_the_model_is_of_the_best_method_that_can_learn_from_all_rows(here):
     assert failed["smoteboost"]["parts"] == 2
     assert (result["model"]["method"], failed["adacc1"]) == ("adacc1", None)
     assert "--method adacc1 " in out
+
+
+def test_a_forest_that_wins_is_described_and_trained_as_printed(here):
+    """It is of its own size, whatever the rounds of the others are."""
+    result, out = figures("clinic.csv", "--target", "ill", *SMALL, "--methods", "adacc-forest", "--report", "r.html")
+    (line,) = result["methods"]
+    assert (line["label"], line["own"]) == ("AdaCC forest", True)
+    model, bags = result["model"], adacc.AdaCCForestClassifier().n_estimators
+    assert (model["method"], model["bags"], model["shapes"], model["rounds_history"]) == (
+        "adacc-forest", bags, [], None
+    )  # fmt: skip
+    page = Path("r.html").read_text()
+    assert f"AdaCC forest with {model['rounds']:,} trees on {bags} bags uses" in page
+    assert "none has a curve of its own" in page
+    assert "<h3>What each feature adds to the score</h3>" not in page
+    assert "<h3>Round by round</h3>" not in page
+    assert out.endswith(f"Next: {model['train_command']}\n")
+    assert command(*shlex.split(model["train_command"])[1:])[0] == 0
+    trained = adacc.load("clinic.adacc")
+    assert (trained.n_estimators, trained.n_iter_) == (bags, model["rounds"])
+    shares = dict(zip(trained.feature_names_in_, trained.feature_importances_, strict=True))
+    assert {each["feature"]: each["share"] for each in model["importances"]} == pytest.approx(
+        {name: share for name, share in shares.items() if share}
+    )
 
 
 def test_a_difference_that_is_the_same_in_all_parts_is_no_chance(here, monkeypatch):

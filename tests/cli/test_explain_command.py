@@ -89,6 +89,32 @@ def test_what_a_model_uses(folder, target):
         assert f"\n\n{name}\n  " in out
 
 
+def deep(folder):
+    """A model of trees, boosted."""
+    X = rows_of(folder, "outcome.adacc")
+    adacc.AdaCC1Classifier(n_estimators=5, max_depth=3).fit(X, X["amount"] > 220).save(folder / "deep.adacc")
+
+
+@pytest.mark.parametrize(
+    ("name", "about", "course"),
+    [("forest", "adacc-forest, {} trees on 6 bags, finds fraud among fine", False), ("deep", "adacc1, {} round", True)],
+)
+def test_what_a_model_of_trees_uses_and_that_it_has_no_curves(folder, tmp_path, name, about, course):
+    if name == "deep":
+        deep(folder)
+    model = adacc.load(folder / f"{name}.adacc")
+    code, out, err = command("explain", folder / f"{name}.adacc", "--report", tmp_path / "r.html")
+    assert (code, err) == (0, "")
+    assert out.startswith(f"{folder / f'{name}.adacc'}: {about.format(model.n_iter_)}")
+    due = {name: 100 * share for name, share in zip(FEATURES, model.feature_importances_, strict=True) if share}
+    assert {name: float(share) for name, share in shares(out).items()} == pytest.approx(due, abs=0.051)
+    assert "\n\nTrees combine features: none has a curve of its own.\n" in out
+    page = (tmp_path / "r.html").read_text()
+    assert "Trees combine features: none has a curve of its own." in page
+    assert "<h3>What each feature adds to the score</h3>" not in page
+    assert ("<h3>Round by round</h3>" in page) == course
+
+
 def test_with_rows_what_moves_their_scores(folder):
     model, X = adacc.load(folder / "outcome.adacc"), rows_of(folder, "outcome.adacc")
     out = command("explain", folder / "outcome.adacc", folder / "new.csv")[1]
@@ -188,8 +214,9 @@ def test_the_report_has_the_row_in_it(folder, tmp_path):
 def test_all_methods_are_listed(monkeypatch):
     code, out, err = command("methods")
     assert (code, err) == (0, "")
-    for name in adacc.methods():
-        assert re.search(rf"^{name} +(given|found|none) ", out, flags=re.M)
+    for name in (*adacc.methods(), "adacc-forest"):
+        assert len(re.findall(rf"^{name} +(given|found|none) ", out, flags=re.M)) == 1
+    assert len(re.findall(r"^adacc-forest ", out, flags=re.M)) == 1  # and not among those of other libraries
     assert re.search(r"^adacc1 .*Iosifidis et al. 2022$", out, flags=re.M)
     assert re.search(r"^rusboost .*Seiffert et al. 2010$", out, flags=re.M)
     assert re.search(r"^lightgbm +lightgbm +Gradient boosted", out, flags=re.M)
@@ -214,6 +241,17 @@ def test_each_method_tells_its_formula_source_and_options(name):
     for option, default in own.method.options().items():
         assert f"{option} = {default!r}" in out
     assert own.method.rule.__doc__.strip().partition("\n")[0][:60] in out.replace("\n", " ")
+
+
+def test_the_forest_is_told_by_its_class():
+    code, out, err = command("methods", "adacc-forest")
+    assert (code, err) == (0, "")
+    head = adacc.AdaCCForestClassifier.__doc__.partition("Parameters")[0]
+    assert out.startswith(f"adacc-forest: {head.partition('.')[0]}\n")
+    assert " ".join(head.partition("\n")[2].split()) in " ".join(out.split())
+    assert "\ntrain     --method adacc-forest\n" in out
+    assert "\nPython    adacc.AdaCCForestClassifier()\n" in out
+    assert "BoostingClassifier" not in out
 
 
 def test_methods_of_other_libraries_are_told_apart():

@@ -18,7 +18,7 @@ OF_FRAUD = "--target outcome --drop size,code --id claim --rounds 2"
 @pytest.fixture
 def here(folder, tmp_path, monkeypatch):
     """A folder with all that the commands may stumble over."""
-    for name in ("old.csv", "new.csv", "outcome.adacc", "size.adacc"):
+    for name in ("old.csv", "new.csv", "outcome.adacc", "size.adacc", "forest.adacc"):
         shutil.copy(folder / name, tmp_path / name)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "deep").mkdir()
@@ -72,6 +72,15 @@ CASES = [
         "costs must be finite and not",
     ),
     (f"train old.csv {OF_FRAUD} --model m.adacc --costs balanced", "adacc1 has no option 'costs' (given 'balanced')"),
+    (
+        f"train old.csv {OF_FRAUD} --model m.adacc --method adacc-forest --costs fraud=2,fine=1",
+        "adacc-forest has no option 'costs' (given {'fraud': 2.0, 'fine': 1.0}); its bags are balanced",
+    ),
+    (
+        f"train old.csv {OF_FRAUD} --model m.adacc --method adacc-forest --memory-limit 1GB",
+        "--method adacc-forest draws its bags from all rows, which takes them in memory; give either it or",
+    ),
+    (f"train old.csv {OF_FRAUD} --model m.adacc --method adaccforest", "method 'adaccforest' is unknown: did you mean"),
     (f"train old.csv {OF_FRAUD} --model m.adacc --calibrate platt", "argument --calibrate: invalid choice: 'platt'"),
     (f"train old.csv {OF_FRAUD} --model m.adacc --positive froud", "old.csv: column 'outcome' has no label 'froud'"),
     ("train old.csv --target outcom --model m.adacc", "old.csv has no column 'outcom' to predict; did you mean 'outco"),
@@ -123,12 +132,16 @@ CASES = [
     ("explain outcome.adacc new.csv --row 131", "--row 131: new.csv has 130 rows"),
     ("explain outcome.adacc new.csv --row 0", "argument --row: a whole number of at least 1 is expected, got '0'"),
     ("explain outcome.adacc none.csv", "none.csv has no rows to explain, only the names of its columns"),
+    ("explain forest.adacc new.csv", "forest.adacc is made of trees, which combine features: none has a part of a row"),
+    ("explain forest.adacc new.csv --row 3", "forest.adacc is made of trees, which combine features"),
+    ("explain forest.adacc new.csv --report r.html", "forest.adacc is made of trees, which combine features"),
     ("explain outcome.adacc --report nosuch/r.html", "nosuch/r.html cannot be written: there is no folder nosuch"),
     ("explain outcome.adacc --report outcome.adacc", "outcome.adacc is read by this command and would be lost"),
     ("explain size.adacc --report r.html", "--report is for two classes, and size.adacc tells 3 apart"),
     # methods
     ("methods adac", "method 'adac' is unknown: did you mean 'adac3' or 'adac2' or 'adac1'?"),
     ("methods lihgtgbm", "method 'lihgtgbm' is unknown: did you mean 'lightgbm'?"),
+    ("methods adacc-forst", "method 'adacc-forst' is unknown: did you mean 'adacc-forest'"),
     ("methods zzz", "method 'zzz' is unknown: known are adaboost, "),
 ]
 

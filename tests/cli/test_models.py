@@ -37,10 +37,10 @@ def said_by(folder, model, *options):
     return pd.read_csv(io.StringIO(out), dtype={"claim": str}, **EXACT)
 
 
-@pytest.mark.parametrize("target", ["outcome", "size", "code"])
-def test_the_command_says_what_python_says(folder, new, target):
-    model = adacc.load(folder / f"{target}.adacc")
-    found = said_by(folder, f"{target}.adacc", "--proba")
+@pytest.mark.parametrize("name", ["outcome", "size", "code", "forest"])
+def test_the_command_says_what_python_says(folder, new, name):
+    model = adacc.load(folder / f"{name}.adacc")
+    found = said_by(folder, f"{name}.adacc", "--proba")
     assert found.columns.tolist() == ["claim", "prediction", *(f"p_{label}" for label in model.classes_)]
     assert found["claim"].tolist() == new["claim"].tolist()
     assert found["prediction"].tolist() == model.predict(new[FEATURES]).tolist()
@@ -79,6 +79,33 @@ def test_a_model_is_what_compare_judged(folder, tmp_path):
         "--method cgada --drop size,code --id claim --rounds 5 --seed 0",
         "source": str(folder / "old.parquet"),
     }
+
+
+@pytest.mark.parametrize(("target", "drop"), [("outcome", "size,code"), ("size", "outcome,code")])
+def test_a_forest_is_trained_like_any_method(folder, tmp_path, target, drop):
+    """Of two classes and of more; its rounds are bags, and what it says of itself is of rows out of them."""
+    options = ["--target", target, "--drop", drop, "--id", "claim", "--method", "adacc-forest", "--rounds", 6]
+    options += ["--calibrate", "sigmoid", "--seed", 3, "--model", tmp_path / "m.adacc"]
+    code, out, err = command("train", folder / "old.csv", *options)
+    assert (code, err) == (0, "")
+    old, model = read(folder / "old.parquet"), adacc.load(tmp_path / "m.adacc")
+    due = adacc.AdaCCForestClassifier(n_estimators=6, calibration="sigmoid", random_state=3)
+    due.fit(old[FEATURES], old[target])
+    np.testing.assert_array_equal(model.predict_proba(old[FEATURES]), due.predict_proba(old[FEATURES]))
+    assert f"method: adacc-forest, {model.n_iter_} trees on 6 bags\n" in out
+    assert f"Balanced accuracy on rows out of the bags: {due.oob_balanced_accuracy_:.1%}. Recall is of" in out
+    assert "flatters" not in out
+    assert "costs:" not in out
+
+
+def test_where_no_row_is_out_of_the_bags_recall_flatters(tmp_path):
+    """Of a class with a single row."""
+    frame = pd.DataFrame({"a": np.arange(20) % 7, "y": np.where(np.arange(20) == 0, "fraud", "fine")})
+    frame.to_csv(tmp_path / "few.csv", index=False)
+    options = ["--target", "y", "--method", "adacc-forest", "--rounds", 2, "--model", tmp_path / "m.adacc"]
+    code, out, _ = command("train", tmp_path / "few.csv", *options)
+    assert (code, np.isnan(adacc.load(tmp_path / "m.adacc").oob_balanced_accuracy_)) == (0, True)
+    assert "which flatters" in out
 
 
 def test_columns_are_read_as_the_model_knows_them(folder):
@@ -258,10 +285,11 @@ def test_costs_are_taken_by_label(folder, tmp_path):
     assert (model.calibration, model.calibration_cv) == ("sigmoid", 5)
 
 
-def test_two_classes_are_evaluated_by_all_measures(folder, tmp_path, new):
-    model = adacc.load(folder / "outcome.adacc")
+@pytest.mark.parametrize("name", ["outcome", "forest"])
+def test_two_classes_are_evaluated_by_all_measures(folder, tmp_path, new, name):
+    model = adacc.load(folder / f"{name}.adacc")
     code, out, err = command(
-        "evaluate", folder / "outcome.adacc", folder / "new.csv", "--json", tmp_path / "e.json"
+        "evaluate", folder / f"{name}.adacc", folder / "new.csv", "--json", tmp_path / "e.json"
     )  # fmt: skip
     assert (code, err) == (0, "adacc: ignored: claim, size, code\n")
     X, true = new[FEATURES], new["outcome"].to_numpy()

@@ -75,7 +75,7 @@ def test_a_folder_of_files(folder, tmp_path, few_at_a_time):
         ([*CLAIMS, "--memory-limit", "1XB"], "--memory-limit must be a number of bytes, or one of kB, MB, GB or TB"),
         ([*CLAIMS, "--memory-limit", "10MB"], "the memory limit must be at least "),
         ([*CLAIMS, "--memory-limit", "16GB", "--calibrate", "sigmoid"], "--calibrate holds out rows in five folds"),
-        ([*CLAIMS, "--memory-limit", "16GB", "--method", "rusboost"], "rusboost and smoteboost draw rows anew each"),
+        ([*CLAIMS, "--memory-limit", "16GB", "--method", "rusboost"], "rusboost, smoteboost and subsample draw rows"),
         ([*CLAIMS, "--memory-limit", "16GB", "--scratch", "nowhere"], "nowhere is no folder for large files"),
         ([*CLAIMS, "--memory-limit", "16GB", "--costs", "frod=2", "--method", "cgada"], "names the label 'frod'"),
         ([*CLAIMS, "--memory-limit", "16GB", "--positive", "frod"], "has no label 'frod'; its labels are 'fine'"),

@@ -79,6 +79,20 @@ class TestContest:
                 outcome.found.scores, search.decision_function(problem.X.iloc[split.test]), atol=1e-12
             )
 
+    def test_the_forest_is_our_own_and_says_what_its_class_says(self):
+        problem = make_problem()
+        splits, plan = make_splits(problem, 2, 1, 0), Plan(("adacc-forest", "adacc1"), rounds=3, seed=4)
+        outcomes = list(contest(problem, splits, plan))
+        for seed, (outcome, split) in enumerate(zip(of(outcomes, "adacc-forest"), splits, strict=True), start=4):
+            X, y, X_test = problem.X.iloc[split.train], problem.y[split.train], problem.X.iloc[split.test]
+            fitted = adacc.AdaCCForestClassifier(random_state=seed).fit(X, y)
+            np.testing.assert_array_equal(outcome.found.scores, fitted.decision_function(X_test))
+            np.testing.assert_allclose(outcome.found.probabilities, fitted.predict_proba(X_test)[:, 1], atol=1e-12)
+        own = [name for name, each in contestants().items() if each.is_own]
+        assert own == [*adacc.methods(), "adacc-forest"]
+        assert contestants()["adacc-forest"].library == f"adacc {adacc.__version__}"
+        assert not contestants()["adaboost-threshold"].is_own  # though it is of adacc, too
+
     @pytest.mark.compiled
     def test_worker_processes_say_the_same(self, held):
         problem, splits, plan, outcomes = held
@@ -322,6 +336,31 @@ class TestModel:
         assert model.cost_of_others(fitted, 1) == search.best_costs_[0]
         assert model.describe(fitted, 1)["cost"] == search.best_costs_[0]
         assert model.cost_of_others(model.fit("adacc1", problem.X, problem.y, rounds=2), 1) is None
+
+    def test_a_forest_has_bags_and_no_curves_nor_one_course(self):
+        problem = make_problem()
+        fitted = model.fit("adacc-forest", problem.X, problem.y, 1, rounds=7, seed=3, calibration="sigmoid")
+        due = adacc.AdaCCForestClassifier(n_estimators=7, random_state=3, calibration="sigmoid")
+        due.fit(problem.X, problem.y)
+        np.testing.assert_array_equal(fitted.predict_proba(problem.X), due.predict_proba(problem.X))
+        found = model.describe(fitted, 1)
+        shares = dict(zip(problem.X, fitted.feature_importances_.tolist(), strict=True))
+        assert {each["feature"]: each["share"] for each in found.pop("importances")} == {
+            name: share for name, share in shares.items() if share
+        }
+        nothing = {"cost": None, "shapes": [], "rounds_history": None}
+        assert found == {"rounds": len(fitted.estimators_), "bags": 7, **nothing}
+        with pytest.raises(ValueError, match="adacc-forest has no option 'costs'"):
+            model.choose("adacc-forest", costs="balanced")
+
+    def test_boosted_trees_have_a_course_but_no_curves(self):
+        problem = make_problem()
+        fitted = adacc.AdaCC2Classifier(n_estimators=4, max_depth=3).fit(problem.X, problem.y)
+        found = model.describe(fitted, 1)
+        assert (found["rounds"], found["bags"], found["shapes"]) == (4, None, [])
+        assert found["rounds_history"]["round"] == [1, 2, 3, 4]
+        most = problem.X.columns[fitted.feature_importances_.argmax()]
+        assert found["importances"][0] == {"feature": most, "share": fitted.feature_importances_.max()}
 
 
 def test_versions_are_those_in_use():

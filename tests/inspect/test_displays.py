@@ -214,7 +214,7 @@ def test_svg_keeps_text_as_text(models, tmp_path):
 
 def test_wrong_input_is_named(models, rare, three):
     X, y = rare
-    with pytest.raises(TypeError, match=r"tree: a fitted classifier of adacc is needed"):
+    with pytest.raises(TypeError, match=r"tree: a fitted boosting classifier of adacc is needed"):
         TrainingDisplay.from_estimators({"tree": DecisionTreeClassifier().fit(X, y)})
     with pytest.raises(ValueError, match="at least one"):
         TrainingDisplay.from_estimators([])

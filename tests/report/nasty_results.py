@@ -95,4 +95,11 @@ def undefined():
     return made
 
 
-NASTY = [hostile, one_method, failures, nothing_finished, stopped, without_model, many_columns, undefined]
+def of_trees():
+    """A forest: neither curves nor rounds."""
+    made = result()
+    made["model"] |= {"label": "AdaCC forest", "rounds": 730, "bags": 100, "shapes": [], "rounds_history": None}
+    return made
+
+
+NASTY = [hostile, one_method, failures, nothing_finished, stopped, without_model, many_columns, undefined, of_trees]

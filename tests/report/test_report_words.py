@@ -162,6 +162,16 @@ def test_a_waterfall_ends_at_the_score(n):
     assert steps[-2]["end"] == pytest.approx(row(n)["score"]) == steps[-1]["end"]
 
 
+def test_a_forest_is_told_by_trees_and_bags():
+    model = {"label": "F", "cost": None, "rounds": 1000, "bags": 100, "shapes": [], "rounds_history": None}
+    model["importances"] = [{"feature": "age", "share": 0.6}, {"feature": "bmi", "share": 0.4}]
+    told = about_model(model, "yes")
+    assert told["summary"] == (
+        "F with 1,000 trees on 100 bags uses 2 features; 100% of its votes are about ‘age’ and ‘bmi’."
+    )
+    assert told["rounds"] == []
+
+
 def test_a_model_without_a_single_split():
     model = {"label": "A", "cost": 0.3, "rounds": 1, "importances": [], "shapes": []}
     told = about_model(model, None)

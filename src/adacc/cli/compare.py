@@ -70,7 +70,10 @@ def _add_contest(group: Any) -> None:
         help="names of `adacc methods`, or 'family', 'baselines', 'default' (the family and the quicker half of the "
         "baselines), 'all'",
     )  # fmt: skip
-    group.add_argument("--rounds", type=rounds, default=100, metavar="N", help="of boosting (default: 100)")
+    group.add_argument(
+        "--rounds", type=rounds, default=100, metavar="N",
+        help="of boosting; adacc-forest has a size of its own (default: 100)",
+    )  # fmt: skip
     group.add_argument("--folds", type=count, default=5, metavar="N", help="parts, each scored once (default: 5)")
     group.add_argument("--repeats", type=count, default=1, metavar="N", help="split anew so often (default: 1)")
     group.add_argument(
@@ -107,7 +110,8 @@ def compare(options: Namespace) -> None:
         raise KeyboardInterrupt("before anything was done")
     result = report(standing, spelled(options, "data"), options.folds, options.repeats, not is_whole)
     if result["model"] is not None:
-        command = _train_command(options, result["model"]["method"])
+        method = result["model"]["method"]
+        command = _train_command(options, method, plan.rounds_of(method))
         result["model"]["train_command"] = None if command is None else plain(command)
     _write(options, result)
     show(result)
@@ -152,7 +156,7 @@ def _chosen(given: list[str], everyone: dict[str, Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(chosen))
 
 
-def _train_command(options: Namespace, method: str) -> str | None:
+def _train_command(options: Namespace, method: str, rounds: int) -> str | None:
     if options.data is None:
         return None
     stem = "model" if options.data == "-" else Path(options.data).name.partition(".")[0]
@@ -160,7 +164,7 @@ def _train_command(options: Namespace, method: str) -> str | None:
     dropped = [*options.drop, *filter(None, (options.group, options.time))]
     for name, value in (("--positive", options.positive), ("--drop", ",".join(dropped)), ("--id", options.id)):
         parts += [name, value] if value else []
-    parts += ["--rounds", str(options.rounds)] if options.rounds != 100 else []
+    parts += ["--rounds", str(rounds)] if rounds != 100 else []
     return shlex.join([*parts, "--model", f"{stem}.adacc"])
 
 

@@ -32,7 +32,8 @@ FEWEST = 12
 def add_to(commands: Any) -> None:
     top: ArgumentParser = commands.add_parser(
         "explain", help="what a model has learnt, or why it says what it says of a row", epilog=EXAMPLES,
-        description="A model is a sum of one curve for each feature: what it has learnt can be told exactly.",
+        description="A model of stumps is a sum of one curve for each feature: what it has learnt can be\n"
+        "told exactly. Of a model of trees the share of each feature in the votes is told.",
     )  # fmt: skip
     add_model(top)
     top.add_argument(
@@ -55,6 +56,8 @@ def explain(options: Namespace) -> None:
     saved = read_saved(options.model)
     if options.report is not None:
         saved.check_two_classes("--report")
+    if options.data is not None:
+        _check_rows_have_parts(saved, options.data)
     X = None if options.data is None else _rows(saved, options)
     row = None
     if X is not None and options.row is not None:
@@ -65,6 +68,16 @@ def explain(options: Namespace) -> None:
     if options.report is not None:
         _write_report(saved, row, options)
         say(f"\n{options.report}: the same with charts")
+
+
+def _check_rows_have_parts(saved: Saved, data: str) -> None:
+    from adacc.compare.model import has_curves
+
+    if not has_curves(saved.model):
+        raise ValueError(
+            f"{saved.path} is made of trees, which combine features: none has a part of a row's score to itself; "
+            f"leave out {data} to see the share of each in the votes"
+        )
 
 
 def _rows(saved: Saved, options: Namespace) -> pd.DataFrame:
@@ -135,8 +148,7 @@ def _waterfall(parts: list[tuple[str, float]], score: float) -> list[str]:
 
 
 def _text_of_model(saved: Saved, X: pd.DataFrame | None, options: Namespace) -> str:
-    curves = saved.model.shape_functions()
-    names = [curve.name for curve in curves]
+    names = saved.model._column_names
     if X is None:
         sizes, what = saved.model.feature_importances_.tolist(), "Share of each feature in the votes:"
         shown = [share(size) for size in sizes]
@@ -153,17 +165,28 @@ def _text_of_model(saved: Saved, X: pd.DataFrame | None, options: Namespace) -> 
     more = " more" if top else ""
     rest = [(len(used) - len(top), "used less"), (len(names) - len(used), "not used")]
     lines += [f"({n:,}{more} {'is' if n == 1 else 'are'} {words})" for n, words in rest if n]
-    return "\n".join([*lines, *(["", *shape_lines(saved, [curves[j] for j in top])] if top else [])])
+    return "\n".join([*lines, *(["", *_curves(saved, top)] if top else [])])
+
+
+def _curves(saved: Saved, features: list[int]) -> list[str]:
+    from adacc.compare.model import has_curves
+
+    if not has_curves(saved.model):
+        return ["Trees combine features: none has a curve of its own."]
+    curves = saved.model.shape_functions()
+    return shape_lines(saved, [curves[j] for j in features])
 
 
 def _about(saved: Saved) -> str:
+    from adacc.compare.model import n_bags
+    from adacc.report.words import size
+
     labels = [plain(label, 40) for label in saved.labels]
     if saved.positive is None:
         task = f"tells {len(labels)} classes apart"
     else:
         task = f"finds {labels[saved.positive]} among {labels[1 - saved.positive]}"
-    rounds = saved.model.n_iter_
-    return f"{saved.path}: {saved.method}, {rounds} round{'' if rounds == 1 else 's'}, {task}."
+    return f"{saved.path}: {saved.method}, {size(saved.model.n_iter_, n_bags(saved.model))}, {task}."
 
 
 def _write_report(saved: Saved, row: dict[str, Any] | None, options: Namespace) -> None:

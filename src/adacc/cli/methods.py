@@ -8,7 +8,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from adacc.cli.show import say, table, width
 
@@ -20,6 +20,7 @@ EXAMPLES = """\
 examples:
   adacc methods                 all of them
   adacc methods adacc1          its formula, its source, its options
+  adacc methods adacc-forest    what it does instead of a formula
   adacc methods lightgbm        a method of another library that adacc compares with
 """
 
@@ -73,7 +74,11 @@ class Own:
         return f"adacc.{self.classifier.__name__}({given})"
 
     @property
-    def formulas(self) -> list[str]:
+    def python(self) -> str:
+        return f'{self.call} or adacc.BoostingClassifier("{self.name}")'
+
+    @property
+    def paragraphs(self) -> list[str]:
         """What the rule says, and those that it only differs from."""
         from adacc.rules import Rule
 
@@ -91,18 +96,43 @@ class Own:
         return found
 
 
+@dataclass(frozen=True)
+class OwnForest:
+    """A forest of adacc, with what the docstring of its class says: it has no rule of its own."""
+
+    name: str
+    classifier: type
+    source: ClassVar = "adacc itself"
+    costs: ClassVar = "found"
+    options: ClassVar[list[str]] = []
+
+    @property
+    def about(self) -> str:
+        return _head(self.classifier).partition("\n")[0].rstrip(".")
+
+    @property
+    def python(self) -> str:
+        return f"adacc.{self.classifier.__name__}()"
+
+    @property
+    def paragraphs(self) -> list[str]:
+        return [_head(self.classifier).partition("\n")[2].strip()]
+
+
 def _head(cls: type) -> str:
     """A docstring up to its parameters."""
     return (inspect.getdoc(cls) or "").partition("\nParameters\n")[0]
 
 
-def own_methods() -> dict[str, Own]:
+def own_methods() -> dict[str, Own | OwnForest]:
     from adacc.estimators.revival import CLASSES
     from adacc.rules import METHODS
+    from adacc.study.baselines import FORESTS
 
     by_name = {cls._method: cls for cls in CLASSES.values() if hasattr(cls, "_method")}
     by_rule = {METHODS[name].rule: cls for name, cls in by_name.items() if METHODS[name].sampler is None}
-    return {name: Own(name, method, by_name.get(name) or by_rule[method.rule]) for name, method in METHODS.items()}
+    family = {name: Own(name, method, by_name.get(name) or by_rule[method.rule]) for name, method in METHODS.items()}
+    return family | {name: OwnForest(name, classifier) for name, classifier in FORESTS.items()}
 
 
 def show(options: Namespace) -> None:
@@ -123,7 +153,7 @@ def show(options: Namespace) -> None:
         raise ValueError(f"method {options.name!r} is unknown: {hint}")
 
 
-def _all(own: dict[str, Own], others: dict[str, Contestant]) -> str:
+def _all(own: dict[str, Own | OwnForest], others: dict[str, Contestant]) -> str:
     rows = [[each.name, each.costs, each.about, each.source] for each in own.values()]
     room = width() - max(map(len, own)) - len("given") - NARROW - 6
     ours = table(["method", "costs", "what it does", "source"], rows, left=range(4), wrapped={2: room, 3: NARROW})
@@ -136,7 +166,7 @@ def _all(own: dict[str, Own], others: dict[str, Contestant]) -> str:
     )
 
 
-def _of_own(own: Own, contestant: Contestant | None) -> str:
+def _of_own(own: Own | OwnForest, contestant: Contestant | None) -> str:
     if contestant is None:
         compared = "left out: a library that it needs is not installed"
     else:
@@ -149,13 +179,13 @@ def _of_own(own: Own, contestant: Contestant | None) -> str:
     facts = {
         "train": f"--method {own.name}",
         "compare": compared,
-        "Python": f'{own.call} or adacc.BoostingClassifier("{own.name}")',
+        "Python": own.python,
         "costs": costs[own.costs],
         "source": own.source,
         "options": "\n          ".join(own.options),
     }
-    lines = [f"{own.name}: {own.about}", "", *(f"{name:<8}  {text}" for name, text in facts.items())]
-    for text in own.formulas:
+    lines = [f"{own.name}: {own.about}", "", *(f"{name:<8}  {text}" for name, text in facts.items() if text)]
+    for text in own.paragraphs:
         lines += ["", _fitted(text)]
     return "\n".join(lines)
 

@@ -11,10 +11,11 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from adacc.cli.train import Trained, costs_by_label, left_out
-from adacc.compare.model import choose
+from adacc.compare.model import choose_booster
 from adacc.distributed.memory import read_size
 from adacc.distributed.parquet import count_pairs, fit_pieces, open_pieces
 from adacc.distributed.survey import Look
+from adacc.study.baselines import FORESTS
 from adacc.tables.chunks import Chunks
 from adacc.tables.features import check_chunks
 from adacc.tables.target import choose_positive, count_labels, name_of_rest
@@ -30,6 +31,11 @@ def train_from_disk(options: Namespace) -> Trained:
         raise ValueError(
             "--calibrate holds out rows in five folds, which takes all rows in memory; give either it or --memory-limit"
         )
+    if options.method in FORESTS:
+        raise ValueError(
+            f"--method {options.method} draws its bags from all rows, which takes them in memory; give either it or "
+            "--memory-limit"
+        )
     chunks = Chunks(options.data, left_out(options), options.target)
     values, n_rows = count_labels(chunks, options.target)
     labels, positive, others, relabel = values.tolist(), None, [], None
@@ -40,7 +46,7 @@ def train_from_disk(options: Namespace) -> Trained:
         relabel, positive = _against_rest(positive, name_of_rest(labels)), str(positive)
         values = relabel(values)
     costs = costs_by_label(options.costs, values)
-    estimator = choose(options.method, positive, options.rounds, options.seed, costs)
+    estimator = choose_booster(options.method, positive, options.rounds, options.seed, costs)
     with shown_progress() as tell:
         pieces = open_pieces(estimator, chunks, options.target, None, limit, options.scratch, tell, relabel)
         model = fit_pieces(estimator, pieces, check_chunks)

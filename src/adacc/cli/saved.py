@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from adacc.estimators.base import BaseBoosting
+    from adacc.estimators.voting import Voting
     from adacc.tables import Batches
 
 
@@ -23,7 +23,7 @@ class Saved:
     """A model and where it is from."""
 
     path: Path
-    model: BaseBoosting
+    model: Voting
 
     @property
     def notes(self) -> dict[str, Any]:
@@ -41,7 +41,12 @@ class Saved:
 
     @property
     def method(self) -> str:
-        return str(self.model._settable()["method"])
+        from adacc.estimators.base import BaseBoosting
+        from adacc.study.baselines import FORESTS
+
+        if isinstance(self.model, BaseBoosting):
+            return str(self.model._settable()["method"])
+        return next(name for name, classifier in FORESTS.items() if isinstance(self.model, classifier))
 
     @cached_property
     def kinds(self) -> dict[str, Any]:

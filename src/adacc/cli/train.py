@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adacc.cli.files import check_output
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from adacc.estimators.base import BaseBoosting
+    from adacc.estimators.voting import Voting
 
 EXAMPLES = """\
 examples:
@@ -46,7 +47,10 @@ def add_to(commands: Any) -> None:
     )  # fmt: skip
     top.add_argument("--drop", type=names, default=[], metavar="A,B", help="columns to leave out")
     top.add_argument("--id", metavar="COL", help="a column that names rows, and so is no feature")
-    top.add_argument("--rounds", type=rounds, default=100, metavar="N", help="rounds of boosting (default: 100)")
+    top.add_argument(
+        "--rounds", type=rounds, default=100, metavar="N",
+        help="rounds of boosting; of adacc-forest its bags (default: 100)",
+    )  # fmt: skip
     top.add_argument(
         "--costs", type=costs, metavar="L=C,...",
         help="what an error on a row of each class costs, such as fraud=20,fine=1, or 'balanced', for the methods that "
@@ -54,7 +58,8 @@ def add_to(commands: Any) -> None:
     )  # fmt: skip
     top.add_argument(
         "--calibrate", choices=("sigmoid", "isotonic"),
-        help="let probabilities be frequencies, as those of rows that were held out in five folds",
+        help="let probabilities be frequencies, as those of rows that were held out in five folds, or of adacc-forest "
+        "out of its bags",
     )  # fmt: skip
     top.add_argument("--seed", type=seed, default=0, metavar="N", help="of what is drawn at random (default: 0)")
     top.add_argument(
@@ -89,7 +94,7 @@ class Trained(NamedTuple):
         Rows of each (true, predicted) pair.
     """
 
-    model: BaseBoosting
+    model: Voting
     kinds: Mapping[str, str]
     positive: Any
     others: list[str]
@@ -143,15 +148,19 @@ def left_out(options: Namespace) -> list[str]:
 
 
 def _check_method(name: str) -> None:
-    from adacc.rules.registry import find
-    from adacc.study.baselines import BASELINES
+    from adacc.rules.registry import METHODS, meant
+    from adacc.study.baselines import BASELINES, FORESTS
 
+    own = [*METHODS, *FORESTS]
+    if name in own:
+        return
     if name in BASELINES:
         raise ValueError(
             f"{name} is a method of {BASELINES[name].library}: adacc compares with it, and trains its own methods "
             "only; `adacc methods` lists them"
         )
-    find(name)
+    hint = meant(name, own) or f"known are {', '.join(own)}"
+    raise ValueError(f"method {name!r} is unknown: {hint}")
 
 
 def _labels(frame: pd.DataFrame, options: Namespace) -> Labels:
@@ -194,19 +203,35 @@ def _summarise(options: Namespace, trained: Trained) -> None:
         name = plain(label, 40) + (" (to be found)" if label == trained.positive else "")
         right = trained.counts[k, k]
         rows.append([name, f"{n_rows[k]:,.0f}", share(n_rows[k] / n_rows.sum()), share(right / n_rows[k])])
-    costs_used = model.get_params(deep=False)["costs"]
+    costs_used = model.get_params(deep=False).get("costs")
     source = "standard input" if options.data == "-" else options.data
     say(f"{source}: {n_rows.sum():,.0f} rows, {len(trained.kinds)} features")
-    say(f"method: {options.method}, {model.n_iter_} of {options.rounds} rounds")
+    say(f"method: {options.method}, {_size(model, options.rounds)}")
     if isinstance(costs_used, dict):
         each = ", ".join(f"{plain(label, 40)} {number(cost)}" for label, cost in costs_used.items())
         say(f"costs: {each}" + ("" if options.costs else " (of ten tried, those of best F1 on these rows)"))
     say("\n" + table([options.target, "rows", "share", "recall"], rows))
-    say("\nRecall is of the rows it was trained on, which flatters; `adacc compare` judges on rows not seen.")
-    say(f"\n{options.model}: {_size(options.model.stat().st_size)}. Next:")
+    say(f"\n{_caveat(model)}")
+    say(f"\n{options.model}: {_size_of_file(options.model.stat().st_size)}. Next:")
     say(f"  adacc predict {options.model} NEW.csv --proba -o scores.csv")
     say(f"  adacc explain {options.model}")
 
 
-def _size(n_bytes: int) -> str:
+def _size(model: Voting, rounds: int) -> str:
+    from adacc.compare.model import n_bags
+    from adacc.report.words import size
+
+    bags = n_bags(model)
+    return f"{model.n_iter_} of {rounds} rounds" if bags is None else size(model.n_iter_, bags)
+
+
+def _caveat(model: Voting) -> str:
+    """How far the recall can be trusted; a forest knows better, unless a class has no row out of the bags."""
+    accuracy = getattr(model, "oob_balanced_accuracy_", nan)
+    if isnan(accuracy):
+        return "Recall is of the rows it was trained on, which flatters; `adacc compare` judges on rows not seen."
+    return f"Balanced accuracy on rows out of the bags: {share(accuracy)}. Recall is of the rows it was trained on."
+
+
+def _size_of_file(n_bytes: int) -> str:
     return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e6 else f"{max(n_bytes / 1e3, 0.1):.1f} kB"

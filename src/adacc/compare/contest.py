@@ -23,7 +23,7 @@ from adacc.compare.problem import Problem
 from adacc.compare.splits import Split
 from adacc.rules import METHODS
 from adacc.rules.registry import meant
-from adacc.study.baselines import BASELINES, Fold
+from adacc.study.baselines import BASELINES, FORESTS, Fold
 from adacc.study.family import Family
 from adacc.study.found import Found
 from adacc.study.plan import Protocol, Variant, choose_methods, read_protocol
@@ -65,10 +65,14 @@ class Plan:
         return replace(chosen, rounds=(self.rounds,), seed=self.seed)
 
     def jobs(self, n_splits: int) -> list[Job]:
-        """What is computed at a time: our own methods share the coding of the data."""
-        own = tuple(name for name in self.methods if name in METHODS)
+        """What is computed at a time: the boosters of the family share the coding of the data."""
+        family = tuple(name for name in self.methods if name in METHODS)
         others = [(name,) for name in self.methods if name in BASELINES]
-        return [Job(i, names) for i in range(n_splits) for names in filter(None, [own, *others])]
+        return [Job(i, names) for i in range(n_splits) for names in filter(None, [family, *others])]
+
+    def rounds_of(self, method: str) -> int:
+        """Of a method of ours to be trained as it took part: for a forest, which takes part as it is, its bags."""
+        return FORESTS[method]().n_estimators if method in FORESTS else self.rounds
 
 
 PAPER = read_protocol("paper")
@@ -76,17 +80,17 @@ PAPER = read_protocol("paper")
 
 def contestants() -> dict[str, Contestant]:
     """All methods whose library is installed."""
-    own = {
+    family = {
         name: Contestant(name, PAPER.label(name), f"adacc {version('adacc')}", _first_line(method.rule), True)
         for name, method in METHODS.items()
         if method.sampler != "smote" or find_spec("imblearn")
     }
     others = {
-        name: Contestant(name, each.name, f"{each.library} {version(each.library)}", each.about, False)
+        name: Contestant(name, each.name, f"{each.library} {version(each.library)}", each.about, name in FORESTS)
         for name, each in BASELINES.items()
         if find_spec(MODULES.get(each.library, each.library))
     }
-    return own | others
+    return family | others
 
 
 def find_method(name: str, among: Mapping[str, Contestant]) -> str:

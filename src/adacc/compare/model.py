@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from adacc.engine.trees import Trees
 from adacc.estimators.base import BaseBoosting
 from adacc.estimators.classifiers import BoostingClassifier
 from adacc.estimators.explanations import ShapeFunction
+from adacc.estimators.forest import AdaCCForestClassifier
 from adacc.estimators.search import CostSearchCV
+from adacc.estimators.voting import Voting
 from adacc.rules import METHODS
+from adacc.study.baselines import FORESTS
 
 MOST_SHAPES = 9
 CALIBRATION_FOLDS = 5
@@ -28,7 +32,7 @@ def fit(
     seed: int = 0,
     costs: Any = None,
     calibration: str | None = None,
-) -> BaseBoosting:
+) -> Voting:
     """A model of a method; costs, where it takes any, are those of best F1 on the training rows, as in the paper.
 
     Parameters
@@ -40,14 +44,14 @@ def fit(
     pos_label : label, default=None
         The class to be found, of two; None is the rarer.
     rounds : int, default=100
-        How many at most.
+        How many at most; of a forest its bags.
     seed : int, default=0
         Of what is drawn at random.
     costs : "balanced" or mapping of label to cost, default=None
         Costs to use instead of a search.
     calibration : {"sigmoid", "isotonic"}, default=None
-        Fitted to scores of rows held out in five folds, since a model is too sure of those it was trained on; None is
-        as the method has it.
+        Fitted to scores of rows held out in five folds, since a model is too sure of those it was trained on; of a
+        forest to those of rows out of the bags. None is as the method has it.
     """
     chosen = choose(method, pos_label, rounds, seed, costs, calibration).fit(X, y)
     return chosen.best_estimator_ if isinstance(chosen, CostSearchCV) else chosen
@@ -60,8 +64,19 @@ def choose(
     seed: int = 0,
     costs: Any = None,
     calibration: str | None = None,
-) -> BaseBoosting | CostSearchCV:
+) -> Voting | CostSearchCV:
     """What `fit` fits."""
+    if method not in FORESTS:
+        return choose_booster(method, pos_label, rounds, seed, costs, calibration)
+    if costs is not None:
+        raise ValueError(f"{method} has no option 'costs' (given {costs!r}); its bags are balanced")
+    return FORESTS[method](n_estimators=rounds, pos_label=pos_label, random_state=seed, calibration=calibration)
+
+
+def choose_booster(
+    method: str, pos_label: Any, rounds: int, seed: int, costs: Any, calibration: str | None = None
+) -> BaseBoosting | CostSearchCV:
+    """What `fit` fits of a method of the family."""
     model = BoostingClassifier(
         method,
         n_estimators=rounds,
@@ -74,7 +89,7 @@ def choose(
     return CostSearchCV(model) if METHODS[method].rule.uses_costs and costs is None else model
 
 
-def cost_of_others(model: BaseBoosting, positive: Any) -> float | None:
+def cost_of_others(model: Voting, positive: Any) -> float | None:
     """What a row of the other of two classes costs, where one of the positive class costs 1."""
     costs = model.get_params(deep=False).get("costs")
     if not isinstance(costs, dict) or not costs[positive]:
@@ -83,27 +98,37 @@ def cost_of_others(model: BaseBoosting, positive: Any) -> float | None:
     return float(other / costs[positive])
 
 
-def describe(model: BaseBoosting, positive: Any, gaps: Collection[str] | None = None) -> dict[str, Any]:
+def has_curves(model: Voting) -> bool:
+    """Whether a model is a sum of one curve for each feature; trees combine features."""
+    return not isinstance(model._ensemble.models, Trees)
+
+
+def n_bags(model: Voting) -> int | None:
+    """Of a forest."""
+    return model.n_estimators if isinstance(model, AdaCCForestClassifier) else None
+
+
+def describe(model: Voting, positive: Any, gaps: Collection[str] | None = None) -> dict[str, Any]:
     """What a model of two classes uses, what each feature says, how it came about: ``"model"`` of a report.
 
-    Shapes are above 0 where they speak for the positive class; only the most important features have one. What a
-    missing value says is left out of features that have no `gaps`; None is not to know which have.
+    Shapes are above 0 where they speak for the positive class; only the most important features have one, and those of
+    trees have none. What a missing value says is left out of features that have no `gaps`; None is not to know which
+    have. The rounds of a forest are those of all its bags, which are no one course and so have no history.
     """
     at = model.classes_.tolist().index(positive)
-    sign = 1.0 if at == 1 else -1.0
-    curves = model.shape_functions()
-    shares = model.feature_importances_
+    names, shares = model._column_names, model.feature_importances_
     order = [j for j in np.argsort(-shares, kind="stable").tolist() if shares[j] > 0.0]
     return {
         "rounds": int(model.n_iter_),
+        "bags": n_bags(model),
         "cost": cost_of_others(model, positive),
-        "importances": [{"feature": curves[j].name, "share": float(shares[j])} for j in order],
-        "shapes": [_shape(curves[j], sign, gaps is None or curves[j].name in gaps) for j in order[:MOST_SHAPES]],
-        "rounds_history": _history(model, at),
+        "importances": [{"feature": names[j], "share": float(shares[j])} for j in order],
+        "shapes": _shapes(model, order[:MOST_SHAPES], at, gaps) if has_curves(model) else [],
+        "rounds_history": _history(model, at) if n_bags(model) is None else None,
     }
 
 
-def describe_row(model: BaseBoosting, X: Any, number: int, label: Any) -> dict[str, Any]:
+def describe_row(model: Voting, X: Any, number: int, label: Any) -> dict[str, Any]:
     """The score of one of several rows in parts, exactly: ``"row"`` of a report's model.
 
     Parameters
@@ -134,6 +159,14 @@ def describe_row(model: BaseBoosting, X: Any, number: int, label: Any) -> dict[s
     }
 
 
+def _shapes(
+    model: Voting, features: Sequence[int], positive: int, gaps: Collection[str] | None
+) -> list[dict[str, Any]]:
+    sign = 1.0 if positive == 1 else -1.0
+    curves = model.shape_functions()
+    return [_shape(curves[j], sign, gaps is None or curves[j].name in gaps) for j in features]
+
+
 def _shape(curve: ShapeFunction, sign: float, has_gaps: bool) -> dict[str, Any]:
     y = (sign * curve.values).tolist()
     missing = float(sign * curve.missing) if has_gaps else None
@@ -152,7 +185,7 @@ def _steps(thresholds: NDArray[np.float64], y: list[float]) -> dict[str, list[fl
     return {"x": x, "y": [*y, y[-1]]}
 
 
-def _history(model: BaseBoosting, positive: int) -> dict[str, list[Any]]:
+def _history(model: Voting, positive: int) -> dict[str, list[Any]]:
     """Errors of the ensemble by class, and the weight of the rare class, after each round, on the training rows."""
     missed = 1.0 - model.history_["class_recall"]
     return {

@@ -219,7 +219,8 @@ def _model(standing: Standing, table: list[dict[str, Any]]) -> dict[str, Any] | 
     for line in table:
         if line["own"] and line["metrics"]:
             with suppress(ValueError):  # what the parts allow all rows may not, as gaps in a few of them; then the next
-                fitted = model.fit(line["name"], problem.X, problem.y, pos_label=1, rounds=plan.rounds, seed=plan.seed)
+                rounds = plan.rounds_of(line["name"])
+                fitted = model.fit(line["name"], problem.X, problem.y, pos_label=1, rounds=rounds, seed=plan.seed)
                 return {"method": line["name"], "label": line["label"], **model.describe(fitted, 1, set(gaps))}
     return None
 

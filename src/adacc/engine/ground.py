@@ -192,7 +192,8 @@ class Here:
     """Rows in the memory of this process.
 
     `alike` are plans whose rounds are the same and that only decide otherwise: their models come at the price of
-    hearing the votes. With `out_of_bag` a model is judged by the rows that the sampler kept from it.
+    hearing the votes. With `out_of_bag` a model is judged by the rows that the sampler kept from it. `initial` is what
+    rows of each class weigh at first, instead of what the rule says.
 
     Attributes
     ----------
@@ -211,11 +212,12 @@ class Here:
         sampler: Sampler | None = None,
         alike: Sequence[Plan] = (),
         out_of_bag: bool = False,
+        initial: Array | None = None,
     ) -> None:
         self.plan, self.learner, self.sampler, self.alike = plan, learner, sampler, alike
         self.rows = rows = learner.rows
         self.given_weight = rows.class_weight
-        self.weights = Weights(rows, plan.rule.initial(plan.costs))
+        self.weights = Weights(rows, plan.rule.initial(plan.costs) if initial is None else initial)
         self.audience = Audience(rows, plan)
         self.others = [Audience(rows, other) for other in alike]
         self._judges = OutOfBag(rows, plan) if out_of_bag else None

@@ -164,9 +164,12 @@ class Sums:
     values: Array
 
     def scores(self, table: Table) -> Array:
+        return self.of_codes(self.trees.coder.codes(table, table.every_row, Threads(1)))
+
+    def of_codes(self, codes: NDArray[np.unsignedinteger]) -> Array:
+        """The same for rows that are coded already."""
         trees, coder = self.trees, self.trees.coder
-        scores = np.zeros((table.n_rows, self.values.shape[1]))
-        codes = coder.codes(table, table.every_row, Threads(1))
+        scores = np.zeros((codes.shape[1], self.values.shape[1]))
         columns = [np.ascontiguousarray(trees.nodes[name]) for name in ("feature", "cut", "children")]
         kernels.add_leaves(codes, coder.offsets, coder.categorical, trees.starts, *columns, self.values, scores)
         return scores

@@ -17,14 +17,15 @@ from adacc.engine import dtypes
 from adacc.engine.binning import Categories, Numbers
 from adacc.engine.learners import Stumps
 from adacc.engine.trees import Trees
-from adacc.estimators.base import BaseBoosting
 from adacc.estimators.calibration import Sigmoid
+from adacc.estimators.forest import AdaCCForestClassifier
 from adacc.estimators.jsonable import encode
 from adacc.estimators.revival import CLASSES, revive
+from adacc.estimators.voting import Voting
 from adacc.rules.base import Array
 
 
-def save(model: BaseBoosting, path: str | os.PathLike[str], notes: dict[str, Any] | None) -> None:
+def save(model: Voting, path: str | os.PathLike[str], notes: dict[str, Any] | None) -> None:
     """Write a fitted model to a file; what could not be read again is not written."""
     content = archive.pack(*describe(model, {} if notes is None else notes))
     try:
@@ -34,7 +35,7 @@ def save(model: BaseBoosting, path: str | os.PathLike[str], notes: dict[str, Any
     archive.write(path, content)
 
 
-def load(path: str | os.PathLike[str]) -> BaseBoosting:
+def load(path: str | os.PathLike[str]) -> Voting:
     """The model that was saved to a file.
 
     Nothing that the file holds is run, imported or unpickled, and all of it is checked.
@@ -72,16 +73,17 @@ def load(path: str | os.PathLike[str]) -> BaseBoosting:
         return revive(*archive.unpack(content))
 
 
-def describe(model: BaseBoosting, notes: dict[str, Any]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def describe(model: Voting, notes: dict[str, Any]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The document and the arrays that a fitted model is made of."""
     check_is_fitted(model)
     name, ensemble = type(model).__name__, model._ensemble
     if CLASSES.get(name) is not type(model):
         raise TypeError(f"a model file holds adacc's own classes, and {name} is none of them; it can be pickled")
-    if model.estimator is not None or not isinstance(ensemble.models, Stumps | Trees):
+    learner = getattr(model, "estimator", None)
+    if learner is not None or not isinstance(ensemble.models, Stumps | Trees):
         raise ValueError(
             "a model file holds native stumps and trees (estimator=None), and this model's weak learner is "
-            f"{model.estimator!r}: use pickle, joblib or skops.io"
+            f"{learner!r}: use pickle, joblib or skops.io"
         )
     _check_notes(notes)
     features, kind, of_calibration = ensemble.models.coder.features, *_describe_calibration(model)
@@ -108,6 +110,9 @@ def describe(model: BaseBoosting, notes: dict[str, Any]) -> tuple[dict[str, Any]
         "seed": getattr(model, "_seed", None),
         "notes": notes,
     }
+    if isinstance(model, AdaCCForestClassifier):
+        accuracy = model.oob_balanced_accuracy_
+        document["out_of_bag"] = None if np.isnan(accuracy) else accuracy
     thresholds = [feature.thresholds if isinstance(feature, Numbers) else np.empty(0) for feature in features]
     arrays = {
         "n_thresholds": np.array([len(each) for each in thresholds], dtype=np.int64),
@@ -139,7 +144,7 @@ def _check_notes(notes: dict[str, Any]) -> None:
         raise TypeError(f"notes must be a dict that JSON can hold, {what}; got {notes!r:.80}")
 
 
-def _describe_calibration(model: BaseBoosting) -> tuple[str | None, dict[str, Array]]:
+def _describe_calibration(model: Voting) -> tuple[str | None, dict[str, Array]]:
     if model._calibrator is None:
         return None, {}
     curves = model._calibrator.curves

@@ -18,19 +18,19 @@ from adacc.engine.binning import Categories, Coder, Feature, Numbers
 from adacc.engine.ensemble import Ensemble
 from adacc.engine.learners import Stumps
 from adacc.engine.trees import Trees
-from adacc.estimators import classifiers
+from adacc.estimators import classifiers, forest
 from adacc.estimators.base import BaseBoosting
 from adacc.estimators.calibration import Calibrator, Isotonic, Sigmoid
 from adacc.estimators.jsonable import decode, decode_labels
-from adacc.estimators.voting import attributes_of
+from adacc.estimators.voting import Voting, attributes_of
 from adacc.rules.base import Array
 
 T = TypeVar("T")
 
-CLASSES: dict[str, type[BaseBoosting]] = {
+CLASSES: dict[str, type[Voting]] = {
     name: cls
-    for name, cls in vars(classifiers).items()
-    if isinstance(cls, type) and issubclass(cls, BaseBoosting) and cls is not BaseBoosting
+    for name, cls in (*vars(classifiers).items(), *vars(forest).items())
+    if isinstance(cls, type) and issubclass(cls, Voting) and cls not in (Voting, BaseBoosting)
 }
 """The only classes that a file can name."""
 
@@ -82,7 +82,7 @@ class Parts:
             raise ModelFileError(f"there is {left[0]!r:.80}, which format {archive.VERSION} does not have")
 
 
-def revive(document: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> BaseBoosting:
+def revive(document: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Voting:
     """The fitted model that a document and arrays describe, once they are found to describe one."""
     parts = Parts(document, arrays)
     parts.entry("versions", dict)  # for people
@@ -101,13 +101,15 @@ def revive(document: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> BaseBoo
         "feature_names_in_": _feature_names(parts, len(features)),
         "notes_": parts.entry("notes", dict),
     }
+    if isinstance(model, forest.AdaCCForestClassifier):
+        attributes["oob_balanced_accuracy_"] = _share(parts, "out_of_bag")
     parts.check_nothing_left()
     may_lack = ("_trained_by", "_seed", "feature_names_in_")
     model.__dict__.update({k: v for k, v in attributes.items() if v is not None or k not in may_lack})
     return model
 
 
-def _estimator(parts: Parts) -> BaseBoosting:
+def _estimator(parts: Parts) -> Voting:
     """The estimator with its parameters; those that it did not have when the file was written are at their defaults."""
     name, given = parts.entry("class", str), parts.entry("parameters", dict)
     if name not in CLASSES:
@@ -138,6 +140,14 @@ def _seed(parts: Parts) -> int | None:
     if seed is not None and not 0 <= seed < 2**31:
         raise ModelFileError(f"'seed' must be from 0 to {2**31 - 1}, got {seed}")
     return seed
+
+
+def _share(parts: Parts, name: str) -> float:
+    """A number from 0 to 1, or NaN, which JSON does not have."""
+    share = parts.entry(name, float, type(None))
+    if share is not None and not 0.0 <= share <= 1.0:
+        raise ModelFileError(f"{name!r} must be from 0 to 1, or null, got {share}")
+    return np.nan if share is None else share
 
 
 def _feature_names(parts: Parts, n_features: int) -> NDArray[np.object_] | None:

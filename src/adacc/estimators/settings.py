@@ -66,11 +66,8 @@ def read_settings(params: dict[str, Any]) -> Settings:
         raise TypeError(f"estimator must be a classifier whose fit takes sample_weight, got {estimator!r}")
     if not isinstance(params["verbose"], bool):
         whole("verbose", params["verbose"], least=0)
-    max_bins, patience, n_jobs = params["max_bins"], params["n_iter_no_change"], params["n_jobs"]
-    if n_jobs is not None:
-        whole("n_jobs", n_jobs)
-    if n_jobs == 0:
-        raise ValueError("n_jobs must be None, a positive number of threads, or -1 for all cores, got 0")
+    max_bins, patience = params["max_bins"], params["n_iter_no_change"]
+    n_threads = read_n_jobs(params["n_jobs"])
     return Settings(
         method=method,
         rule=rule,
@@ -79,18 +76,19 @@ def read_settings(params: dict[str, Any]) -> Settings:
         n_rounds=whole("n_estimators", params["n_estimators"], least=1),
         learning_rate=number("learning_rate", params["learning_rate"], least=1e-6, most=10.0),
         criterion=one_of("criterion", params["criterion"], CRITERIA),
-        growth=_growth(params),
+        growth=read_growth(params),
         subsample=_subsample(params, method),
         out_of_bag=_out_of_bag(params),
         max_bins=None if max_bins is None else whole("max_bins", max_bins, least=2),
         patience=None if patience is None else whole("n_iter_no_change", patience, least=1),
         validation_fraction=number("validation_fraction", params["validation_fraction"], least=1e-6, most=1 - 1e-6),
-        n_threads=effective_n_jobs(n_jobs),
-        seed=_seed(params["random_state"]),
+        n_threads=n_threads,
+        seed=read_seed(params["random_state"]),
     )
 
 
-def _growth(params: dict[str, Any]) -> Growth:
+def read_growth(params: dict[str, Any]) -> Growth:
+    """How far trees may grow, of these parameters."""
     depth, leaves, features = params["max_depth"], params["max_leaf_nodes"], params["max_features"]
     if isinstance(features, str):
         one_of("max_features", features, ("sqrt", "log2"))
@@ -128,7 +126,17 @@ def _can_be_boosted(estimator: Any) -> bool:
     )
 
 
-def _seed(random_state: Any) -> int:
+def read_n_jobs(n_jobs: Any) -> int:
+    """How many threads that is."""
+    if n_jobs is not None:
+        whole("n_jobs", n_jobs)
+    if n_jobs == 0:
+        raise ValueError("n_jobs must be None, a positive number of threads, or -1 for all cores, got 0")
+    return effective_n_jobs(n_jobs)
+
+
+def read_seed(random_state: Any) -> int:
+    """A number from a seed of any kind."""
     try:
         return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
     except (TypeError, ValueError):

@@ -226,6 +226,11 @@ class Voting(TableReader, ClassifierMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_ensemble")
 
+    @property
+    def _column_names(self) -> list[str]:
+        """Of the columns of `fit`, or numbered where these had none."""
+        return list(map(str, getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])))
+
     def _read_known(self, X: Any) -> Table:
         check_is_fitted(self)
         models = self._ensemble.models
@@ -240,9 +245,8 @@ class Voting(TableReader, ClassifierMixin, BaseEstimator):
 
     def _additive(self) -> Additive:
         check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
         calibrator = None if self._multipliers is None else self._calibrator
-        return additive(self._ensemble, calibrator, self._multipliers, tuple(map(str, names)), self.classes_)
+        return additive(self._ensemble, calibrator, self._multipliers, tuple(self._column_names), self.classes_)
 
 
 def attributes_of(ensemble: Ensemble, classes: NDArray[Any]) -> dict[str, Any]:

@@ -10,17 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adacc.engine.binning import Categories, Coder
-from adacc.estimators.voting import Voting
 from adacc.export.graph import ML, Graph
 from adacc.rules.base import Array
 
 MISSING = ""
 """What stands for a missing string: ONNX has none."""
-
-
-def column_names(model: Voting) -> list[str]:
-    """Names of the columns in training, or "x3" for column 3 where the columns had none."""
-    return list(map(str, getattr(model, "feature_names_in_", [f"x{j}" for j in range(model.n_features_in_)])))
 
 
 def text_columns(coder: Coder, names: Sequence[str]) -> NDArray[np.bool_]:

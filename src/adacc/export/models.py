@@ -12,7 +12,6 @@ from onnx import TensorProto, helper
 from adacc.estimators.settings import one_of
 from adacc.estimators.voting import Voting
 from adacc.export.answers import class_labels, write_model
-from adacc.export.columns import column_names
 from adacc.export.graph import ML, ML_OPSET, ONNX_TYPES, OPSET, OnnxGraph
 from adacc.export.votes import votes_of
 
@@ -63,7 +62,7 @@ def to_onnx(model: Voting, dtype: str = "float32") -> onnx.ModelProto:
     """
     one_of("dtype", dtype, tuple(ONNX_TYPES))
     votes = votes_of(model, dtype)
-    inputs = _inputs(column_names(model), votes.is_text.tolist(), ONNX_TYPES[dtype])
+    inputs = _inputs(model._column_names, votes.is_text.tolist(), ONNX_TYPES[dtype])
     graph = OnnxGraph(reserved=(*(each.name for each in inputs), *OUTPUTS))
     answers = write_model(graph, model, votes, [each.name for each in inputs], dtype)
     for result, name in zip(answers, OUTPUTS, strict=True):

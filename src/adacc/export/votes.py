@@ -13,7 +13,6 @@ from adacc.engine.ensemble import contributions
 from adacc.engine.learners import Stumps
 from adacc.engine.trees import Trees
 from adacc.estimators.voting import Voting
-from adacc.export.columns import column_names
 from adacc.export.graph import Graph
 from adacc.export.sums import as_sum
 from adacc.export.trees import as_forest
@@ -32,7 +31,7 @@ class Votes(Protocol):
 
 def votes_of(model: Any, dtype: str) -> Votes:
     """The votes of a fitted model, for cells of this type, or an error that says why it cannot be exported."""
-    names, ensemble = column_names(checked(model)), model._ensemble
+    names, ensemble = checked(model)._column_names, model._ensemble
     shares = contributions(ensemble.votes, ensemble.decision)
     if isinstance(ensemble.models, Trees):
         return as_forest(ensemble.models, shares, names, dtype)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from adacc.estimators.base import BaseBoosting
+from adacc.estimators.voting import Voting
 
 
 class Display:
@@ -36,15 +37,16 @@ class Display:
         return ax
 
 
-def named(estimators: Any) -> dict[str, Any]:
-    """Fitted boosting classifiers by label; of a list the methods' own names."""
+def named(estimators: Any, kind: type[Voting] = Voting) -> dict[str, Any]:
+    """Fitted classifiers of adacc by label; of a list the methods' own names."""
     if not hasattr(estimators, "items"):
         estimators = {method_of(each): each for each in estimators}
     if not estimators:
         raise ValueError("estimators must hold at least one fitted classifier")
     for label, each in estimators.items():
-        if not isinstance(getattr(each, "best_estimator_", each), BaseBoosting):
-            raise TypeError(f"{label}: a fitted classifier of adacc is needed, got {each!r}")
+        if not isinstance(getattr(each, "best_estimator_", each), kind):
+            wanted = "classifier" if kind is Voting else "boosting classifier"
+            raise TypeError(f"{label}: a fitted {wanted} of adacc is needed, got {each!r}")
         check_is_fitted(each)
     return {label: getattr(each, "best_estimator_", each) for label, each in estimators.items()}
 

@@ -27,9 +27,8 @@ class ImportanceDisplay(Display):
     def from_estimators(cls, estimators: Any, max_features: int | None = None) -> ImportanceDisplay:
         """Of fitted classifiers: the share of each feature in the votes; the `max_features` largest where given."""
         models = named(estimators)
-        first = next(iter(models.values()))
-        names = getattr(first, "feature_names_in_", [f"x{i}" for i in range(first.n_features_in_)])
-        table = pd.DataFrame({label: model.feature_importances_ for label, model in models.items()}, index=list(names))
+        names = next(iter(models.values()))._column_names
+        table = pd.DataFrame({label: model.feature_importances_ for label, model in models.items()}, index=names)
         if max_features is not None:
             table = table.loc[table.mean(axis=1).sort_values(ascending=False, kind="stable").index[:max_features]]
         return cls(table)

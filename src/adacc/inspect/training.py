@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from adacc.estimators.base import BaseBoosting
 from adacc.inspect.display import Display, named, rare_class
 from adacc.inspect.style import line_of, styled
 
@@ -54,7 +55,11 @@ class TrainingDisplay(Display):
     @classmethod
     def from_estimators(cls, estimators: Any) -> TrainingDisplay:
         """Of fitted classifiers: a dict by label, or a list."""
-        return cls(pd.concat([_rounds(label, each) for label, each in named(estimators).items()], ignore_index=True))
+        return cls(
+            pd.concat(
+                [_rounds(label, each) for label, each in named(estimators, BaseBoosting).items()], ignore_index=True
+            )
+        )
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> TrainingDisplay:

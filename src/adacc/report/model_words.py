@@ -7,7 +7,7 @@ from typing import Any
 from adacc.report import tables
 from adacc.report.measures import signed, significant
 from adacc.report.model_charts import ERRORS, MOST_BARS
-from adacc.report.words import counted, listed, quoted
+from adacc.report.words import counted, listed, quoted, size
 
 
 def about_model(model: dict[str, Any], positive: object) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def about_model(model: dict[str, Any], positive: object) -> dict[str, Any]:
 def _summary(model: dict[str, Any]) -> str:
     used = [each for each in model["importances"] if each["share"]]
     cost = "" if model["cost"] is None else f" and a cost of {significant(model['cost'], 2)} for the common class"
-    text = f"{model['label']} with {counted(model['rounds'], 'round')}{cost} uses"
+    text = f"{model['label']} with {size(model['rounds'], model.get('bags'))}{cost} uses"
     if not used:
         return f"{text} no feature."
     names = [quoted(each["feature"]) for each in used[:3]]

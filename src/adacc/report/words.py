@@ -44,6 +44,17 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def size(rounds: int, bags: int | None) -> str:
+    """How much there is of a model: rounds of boosting, or of a forest the trees of all bags.
+
+    Examples
+    --------
+    >>> size(100, None), size(730, 100)
+    ('100 rounds', '730 trees on 100 bags')
+    """
+    return counted(rounds, "round") if bags is None else f"{counted(rounds, 'tree')} on {counted(bags, 'bag')}"
+
+
 def finished(result: dict[str, Any]) -> list[Method]:
     """The methods that have figures, best first."""
     return [method for method in result["methods"] if method["metrics"]]

@@ -1,4 +1,4 @@
-"""What AdaCC is compared with: the methods of other libraries, as they come, on one fold.
+"""What the family is compared with: methods of other libraries, as they come, and our forest, on one fold.
 
 Methods that boost have scores for every number of rounds T, from one fit where the library can predict with its first T
 rounds. A method without rounds (a tree on resampled rows, a forest, an ensemble of fixed size) reports under T = 1, as
@@ -7,6 +7,7 @@ trees do in the paper. Each uses one thread, and the seed decides all that is ra
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -27,6 +28,7 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from adacc.estimators.classifiers import AdaBoostClassifier
+from adacc.estimators.forest import AdaCCForestClassifier
 from adacc.study.found import Found
 
 if TYPE_CHECKING:
@@ -104,13 +106,14 @@ def _rusboost(fold: Fold) -> Scores:
     return _at_rounds(model.staged_decision_function(X_test), fold.rounds)
 
 
-def _lightgbm(fold: Fold) -> Scores:
+def _lightgbm(fold: Fold, weighted: bool = True, num_leaves: int = 31) -> Scores:
     X, X_test = _native_categories(fold)
     model = (
         _library("lightgbm")
         .LGBMClassifier(
             n_estimators=max(fold.rounds),
-            is_unbalance=True,
+            num_leaves=num_leaves,
+            is_unbalance=weighted,
             # Otherwise the layout of the data is whichever is faster at the moment, and sums are rounded accordingly.
             deterministic=True,
             force_col_wise=True,
@@ -123,14 +126,20 @@ def _lightgbm(fold: Fold) -> Scores:
     return {T: np.asarray(model.predict(X_test, raw_score=True, num_iteration=T)) for T in fold.rounds}
 
 
-def _xgboost(fold: Fold) -> Scores:
+def _shallow_lightgbm(fold: Fold, weighted: bool = True) -> Scores:
+    """Twice as many trees as by default, of a quarter of the leaves."""
+    (scores,) = _lightgbm(replace(fold, rounds=[200]), weighted, num_leaves=8).values()
+    return {1: scores}
+
+
+def _xgboost(fold: Fold, weighted: bool = True) -> Scores:
     X, X_test = _native_categories(fold)
     n_others, n_positive = np.bincount(fold.y, minlength=2)
     model = (
         _library("xgboost")
         .XGBClassifier(
             n_estimators=max(fold.rounds),
-            scale_pos_weight=float(n_others / n_positive),
+            scale_pos_weight=float(n_others / n_positive) if weighted else 1.0,
             enable_categorical=True,
             n_jobs=1,
             random_state=fold.seed,
@@ -161,6 +170,12 @@ def _adaboost(fold: Fold) -> Scores:
     return _at_rounds(model.staged_decision_function(fold.X_test), fold.rounds)
 
 
+def _forest(classifier: type[AdaCCForestClassifier], fold: Fold) -> Scores:
+    """With its own defaults, the number of its bags among them."""
+    model = classifier(pos_label=1, n_jobs=1, random_state=fold.seed).fit(fold.X, fold.y)
+    return {1: model.decision_function(fold.X_test)}
+
+
 def _logistic_regression(fold: Fold) -> Scores:
     X, X_test = _complete_numbers(fold)
     model = make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced", max_iter=1000))
@@ -170,7 +185,7 @@ def _logistic_regression(fold: Fold) -> Scores:
 
 def _threshold_tuned(method: Callable[[Fold], Scores], fold: Fold) -> Scores:
     """The threshold of most balanced accuracy on the training rows, each scored by a model that has not seen it."""
-    held_out: Scores = {T: np.empty(len(fold.y)) for T in fold.rounds}
+    held_out: dict[int, Array] = defaultdict(lambda: np.empty(len(fold.y)))
     splitter = StratifiedKFold(min(5, _rarer(fold)), shuffle=True, random_state=fold.seed)
     for train, test in splitter.split(fold.X, fold.y):
         inner = replace(fold, X=fold.X.iloc[train], y=fold.y[train], X_test=fold.X.iloc[test])
@@ -270,7 +285,18 @@ def _of_imblearn(name: str, about: str, scores: Callable[[Fold], Scores]) -> Bas
     return Baseline(name, about, "imbalanced-learn", scores, boosts=False, probability=_from_probability)
 
 
+FORESTS = {"adacc-forest": AdaCCForestClassifier}
+"""Methods of adacc that are no rule of boosting: computed as baselines are, and counted among our own."""
+
 BASELINES = {
+    "adacc-forest": Baseline(
+        "AdaCC forest",
+        "AdaCC2 on trees, many times, on bags of rows, with the decision of best balanced accuracy out of the bags.",
+        "adacc",
+        partial(_forest, FORESTS["adacc-forest"]),
+        boosts=False,
+        probability=_from_half_log_odds,
+    ),
     "smote-tree": _of_imblearn(
         "SMOTE + D.T.", "A decision tree; synthetic rows fill up the rare class.", partial(_resampled_tree, "SMOTE")
     ),
@@ -307,6 +333,42 @@ BASELINES = {
         "EasyEnsemble",
         "AdaBoosts, each on as many common rows as rare ones.",
         partial(_resampling_ensemble, "EasyEnsembleClassifier"),
+    ),
+    "lightgbm-shallow": Baseline(
+        "LightGBM, shallow",
+        "Gradient boosted trees of eight leaves, the classes weighted.",
+        "lightgbm",
+        _shallow_lightgbm,
+        boosts=False,
+    ),
+    "balanced-random-forest-threshold": _of_imblearn(
+        "Balanced R.F. + threshold",
+        "A balanced random forest with the threshold of best balanced accuracy on held-out rows.",
+        partial(_threshold_tuned, partial(_resampling_ensemble, "BalancedRandomForestClassifier")),
+    ),
+    "easy-ensemble-threshold": _of_imblearn(
+        "EasyEnsemble + threshold",
+        "EasyEnsemble with the threshold of best balanced accuracy on held-out rows.",
+        partial(_threshold_tuned, partial(_resampling_ensemble, "EasyEnsembleClassifier")),
+    ),
+    "lightgbm-threshold": Baseline(
+        "LightGBM + threshold",
+        "Gradient boosted trees with the threshold of best balanced accuracy on held-out rows.",
+        "lightgbm",
+        partial(_threshold_tuned, partial(_lightgbm, weighted=False)),
+    ),
+    "lightgbm-shallow-threshold": Baseline(
+        "LightGBM, shallow + threshold",
+        "Gradient boosted trees of eight leaves with the threshold of best balanced accuracy on held-out rows.",
+        "lightgbm",
+        partial(_threshold_tuned, partial(_shallow_lightgbm, weighted=False)),
+        boosts=False,
+    ),
+    "xgboost-threshold": Baseline(
+        "XGBoost + threshold",
+        "Gradient boosted trees with the threshold of best balanced accuracy on held-out rows.",
+        "xgboost",
+        partial(_threshold_tuned, partial(_xgboost, weighted=False)),
     ),
     "adaboost-threshold": Baseline(
         "AdaBoost + threshold",

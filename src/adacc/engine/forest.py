@@ -1,0 +1,171 @@
+"""Bags of rows, a booster on each, and their votes as one ensemble."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adacc.engine import dtypes
+from adacc.engine.ensemble import Ensemble, contributions
+from adacc.engine.ground import Here, Plan
+from adacc.engine.layout import Layout
+from adacc.engine.loop import Boosting
+from adacc.engine.rows import Rows
+from adacc.engine.threads import Threads
+from adacc.engine.trees import Growth, TreeLearner, Trees
+from adacc.rules.base import Array
+
+WATCHED = 10_000
+"""Rows of a class that are asked about the bags they are not in: enough to know a rate to half a point."""
+
+
+@dataclass(frozen=True)
+class Bag:
+    """What is drawn, and what is done with it. All classes weigh the same at first.
+
+    Attributes
+    ----------
+    ratio : float
+        Most rows of a class for each of the rarest.
+    n_rounds : int
+        Rounds of the booster.
+    growth : Growth
+        Of its trees.
+    """
+
+    ratio: float
+    n_rounds: int
+    growth: Growth
+
+
+@dataclass(frozen=True)
+class Bags:
+    """All of them.
+
+    Attributes
+    ----------
+    kinds : tuple of Bag
+        They take turns.
+    n_bags : int
+        How many there are.
+    criterion : str
+        Of the splits.
+    seed : int
+        Of all that is drawn.
+    """
+
+    kinds: tuple[Bag, ...]
+    n_bags: int
+    criterion: str
+    seed: int
+
+
+class Forest(NamedTuple):
+    """All bags' trees as one ensemble, and what rows out of the bags say of it.
+
+    Attributes
+    ----------
+    ensemble : Ensemble
+        The votes of each bag add up to 1 over the number of bags.
+    asked : ndarray of int
+        Rows, in the order of the layout, that were out of some bag of every kind.
+    shares : ndarray of shape (n_asked, n_classes)
+        Of each, the share of the votes that each class has among the bags that the row was not in. Every kind of bag
+        has the say that it has in the forest, though a row be out of many of one kind and of few of another.
+    """
+
+    ensemble: Ensemble
+    asked: NDArray[np.intp]
+    shares: Array
+
+
+def grow_forest(layout: Layout, plan: Plan, bags: Bags, threads: Threads) -> Forest:
+    """Boost on every bag, several at a time; the forest does not depend on how many."""
+    rows, codes = layout.rows, layout.matrix
+    watched = _watched(rows, bags.seed)
+    codes_watched = np.ascontiguousarray(codes[:, watched])
+
+    def boost(number: int) -> tuple[Ensemble, NDArray[np.intp], Array]:
+        kind = bags.kinds[number % len(bags.kinds)]
+        bag, members = draw_bag(rows, kind.ratio, np.random.default_rng([bags.seed, number]))
+        learner = TreeLearner(
+            np.ascontiguousarray(codes[:, members]), bag, layout.coder, bags.criterion, plan.tie_class, kind.growth,
+            bags.seed + number,
+        )  # fmt: skip
+        boosting = Boosting(Here(plan, learner, initial=1.0 / bag.class_weight))
+        boosting.run(kind.n_rounds)
+        ensemble = boosting.ensemble()
+        out = np.flatnonzero(~np.isin(watched, members, assume_unique=True))
+        scorer = _trees_of(ensemble).compile(contributions(ensemble.votes, np.ones(rows.n_classes)))
+        return ensemble, out, scorer.of_codes(np.ascontiguousarray(codes_watched[:, out])) / _strength(ensemble)
+
+    n_kinds, n_outputs = min(len(bags.kinds), bags.n_bags), 1 if rows.n_classes == 2 else rows.n_classes
+    heard, scores = np.zeros((n_kinds, len(watched))), np.zeros((n_kinds, len(watched), n_outputs))
+    ensembles = []
+    for number, (ensemble, out, found) in enumerate(threads.each(boost, range(bags.n_bags))):
+        ensembles.append(ensemble)
+        heard[number % n_kinds, out] += 1.0
+        scores[number % n_kinds, out] += found
+    asked = np.flatnonzero(heard.all(axis=0))
+    say = np.bincount(np.arange(bags.n_bags) % n_kinds) / bags.n_bags
+    mean = np.tensordot(say, scores[:, asked] / heard[:, asked, None], axes=1)
+    shares = np.column_stack([1.0 - mean, 1.0 + mean]) / 2.0 if n_outputs == 1 else mean
+    return Forest(_joined(ensembles), watched[asked], shares)
+
+
+def _watched(rows: Rows, seed: int) -> NDArray[np.intp]:
+    """Some rows of every class, or all."""
+    rng = np.random.default_rng([seed, rows.n_classes])
+    kept = []
+    for begin, end in zip(rows.starts[:-1], rows.starts[1:], strict=True):
+        some = rng.choice(end - begin, WATCHED, replace=False) if end - begin > WATCHED else np.arange(end - begin)
+        kept.append(begin + np.sort(some))
+    return np.concatenate(kept)
+
+
+def draw_bag(rows: Rows, ratio: float, rng: np.random.Generator) -> tuple[Rows, NDArray[np.intp]]:
+    """Rows of each class, as many as it has but no more than `ratio` times those of the lightest, by weight.
+
+    They are drawn with replacement: one that is drawn twice counts twice.
+    """
+    sizes = np.minimum(rows.class_weight, len(rows.order))  # of weights beyond all reason a bag is no larger
+    n_drawn = np.maximum(np.round(np.minimum(sizes, ratio * sizes.min())), 1).astype(int)
+    members, counts = [], []
+    for k, (begin, end) in enumerate(zip(rows.starts[:-1], rows.starts[1:], strict=True)):
+        places = np.cumsum(rows.weight[begin:end])
+        drawn = np.searchsorted(places, rng.random(n_drawn[k]) * places[-1], side="right")
+        each, count = np.unique(np.minimum(drawn, end - begin - 1), return_counts=True)
+        members.append(begin + each)
+        counts.append(count.astype(np.float64))
+    drawn_rows = np.concatenate(members)
+    starts = np.cumsum([0, *map(len, members)])
+    weight = np.array([count.sum() for count in counts])
+    return Rows(rows.order[drawn_rows].astype(dtypes.ROW), starts, np.concatenate(counts), weight), drawn_rows
+
+
+def _trees_of(ensemble: Ensemble) -> Trees:
+    assert isinstance(ensemble.models, Trees)
+    return ensemble.models
+
+
+def _strength(ensemble: Ensemble) -> float:
+    """What the votes for a class add up to where all rounds predict it."""
+    return float(ensemble.votes.max(axis=1).sum()) or 1.0
+
+
+def _joined(ensembles: list[Ensemble]) -> Ensemble:
+    """One after the other, each with the same say."""
+    first, trees = ensembles[0], [_trees_of(ensemble) for ensemble in ensembles]
+    sizes = np.concatenate([np.diff(each.starts) for each in trees])
+    return Ensemble(
+        models=Trees(np.concatenate([each.nodes for each in trees]), np.cumsum([0, *sizes]), trees[0].coder),
+        votes=np.concatenate([each.votes / (_strength(each) * len(ensembles)) for each in ensembles]),
+        decision=first.decision,
+        tie_class=first.tie_class,
+        factors=np.concatenate([each.factors for each in ensembles]),
+        history={name: np.concatenate([each.history[name] for each in ensembles]) for name in first.history},
+        finished=True,
+    )

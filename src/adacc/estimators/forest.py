@@ -1,0 +1,265 @@
+"""A forest of AdaCC boosters on balanced bags, which tunes itself on the rows out of the bags."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax, ndtr
+from sklearn.utils import Tags
+
+from adacc.engine.binning import Binning
+from adacc.engine.ensemble import contributions, decide, settle
+from adacc.engine.forest import Bag, Bags, Forest, grow_forest
+from adacc.engine.ground import Plan
+from adacc.engine.layout import Layout
+from adacc.engine.splits import CRITERIA
+from adacc.engine.threads import Threads
+from adacc.estimators.calibration import Calibrator
+from adacc.estimators.settings import one_of, read_growth, read_n_jobs, read_seed, whole
+from adacc.estimators.training import Problem
+from adacc.estimators.voting import Voting, attributes_of
+from adacc.rules.adacc import AdaCC2
+from adacc.rules.base import Array
+
+WIDE = 10.0
+"""Most rows of another class for each of the rarest, in a wide bag."""
+
+GRID = 201
+"""Thresholds that are looked at."""
+
+MOST = 4000
+"""Quantiles that stand for the scores of a class, where it has more."""
+
+SHARE_OF_F1 = 0.1
+"""What F1 counts beside balanced accuracy where the threshold is chosen."""
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class AdaCCForestClassifier(Voting):
+    """A forest of AdaCC boosters: trees that see interactions, and no parameter that needs setting.
+
+    Rows are drawn with replacement into bags in which all classes weigh the same. Of three bags two are wide, with up
+    to ten rows of other classes for each of the rarest, and have a short AdaCC2 booster of trees each; one is narrow,
+    with as many rows of every class, and has one full tree. Every bag has the same say. Of two classes the decision is
+    that of best balanced accuracy (and a little F1) on the rows out of the bags: it takes no cost matrix and no folds.
+    The same rows scale the scores to half the log-odds of balanced classes, as those of AdaBoost are.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Bags.
+    n_rounds : int, default=5
+        Most rounds of a booster.
+    criterion : {"gini", "entropy", "error"}, default="gini"
+        What a split minimises.
+    max_depth : int or None, default=10
+        Splits from the root of a booster's tree to a leaf; None for no limit, as the single trees have none.
+    max_leaf_nodes : int or None, default=None
+        Most leaves of a tree; the splits of the largest gain come first.
+    min_samples_leaf : int, default=1
+        Rows that a leaf must have; a leaf of missing values may have fewer.
+    max_features : int, float, "sqrt", "log2" or None, default=0.5
+        Features that each node of a booster's tree looks at, drawn anew: so many, such a share of all, or all. The
+        single trees look at the square root of their number.
+    max_bins : int or None, default=255
+        Most bins of a numeric feature; see `AdaCC1Classifier`.
+    calibration : {None, "sigmoid", "isotonic"}, default=None
+        Turn scores into probabilities that are frequencies, on the rows out of the bags; decisions stay as they are.
+    pos_label : label, default=None
+        The positive of two classes: None for the rarer one.
+    n_jobs : int, default=None
+        Bags at a time, in threads. The result does not depend on it.
+    verbose : int, default=0
+        Say on standard error what was grown, if not 0.
+    random_state : int, RandomState instance or None, default=None
+        Seed of all that is drawn.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    n_iter_ : int
+        Trees.
+    estimators_ : list of Tree
+        The trees, bag by bag.
+    estimator_weights_ : ndarray of shape (n_iter_,)
+        Vote of each tree in its booster; in the forest every booster's count the same.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature in the votes.
+    oob_balanced_accuracy_ : float
+        Of rows out of the bags; NaN where a class has none. The decision was tuned on them, and nothing else was.
+    history_ : dict of ndarray
+        As of `AdaCC2Classifier`, one bag after the other.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.model_selection import train_test_split
+    >>> from sklearn.metrics import balanced_accuracy_score
+    >>> from adacc import AdaCCForestClassifier
+    >>> X, digit = load_digits(return_X_y=True)
+    >>> X, X_test, y, y_test = train_test_split(X, digit == 8, stratify=digit == 8, random_state=0)
+    >>> model = AdaCCForestClassifier(random_state=0).fit(X, y)
+    >>> round(float(balanced_accuracy_score(y_test, model.predict(X_test))), 2)
+    0.98
+    """
+
+    n_estimators: int = 100
+    n_rounds: int = 5
+    criterion: str = "gini"
+    max_depth: int | None = 10
+    max_leaf_nodes: int | None = None
+    min_samples_leaf: int = 1
+    max_features: Any = 0.5
+    max_bins: int | None = 255
+    calibration: str | None = None
+    pos_label: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    random_state: Any = None
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
+        """Grow the forest on the rows of X.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            NaN is a branch of its own; boolean, string and category columns of a frame are used as categories.
+        y : array of shape (n_samples,)
+            Labels of at least two classes.
+        sample_weight : array of shape (n_samples,), default=None
+            A row of weight 2 is drawn as often as two rows, one of weight 0 never.
+
+        Returns
+        -------
+        self
+        """
+        with self._columns_restored_on_failure():
+            bags, n_threads = self._bags(), read_n_jobs(self.n_jobs)
+            problem = self._read_training(X, y, sample_weight)
+            forest = self._grown(problem, bags, n_threads)
+            self.__dict__.update(self._tuned(forest, problem))
+            if self.verbose:
+                sys.stderr.write(
+                    f"{type(self).__name__}: {len(forest.ensemble)} trees on {bags.n_bags} bags, balanced accuracy out "
+                    f"of the bags {self.oob_balanced_accuracy_:.3f}\n"
+                )
+        return self
+
+    def _bags(self) -> Bags:
+        growth = read_growth(self.get_params(deep=False))
+        if not isinstance(self.verbose, bool):
+            whole("verbose", self.verbose, least=0)
+        if self.max_bins is not None:
+            whole("max_bins", self.max_bins, least=2)
+        if self.calibration is not None:
+            one_of("calibration", self.calibration, ("sigmoid", "isotonic"))
+        wide = Bag(ratio=WIDE, n_rounds=whole("n_rounds", self.n_rounds, least=1), growth=growth)
+        narrow = Bag(ratio=1.0, n_rounds=1, growth=replace(growth, max_depth=None, max_features="sqrt"))
+        return Bags(
+            kinds=(wide, narrow, wide),
+            n_bags=whole("n_estimators", self.n_estimators, least=1),
+            criterion=one_of("criterion", self.criterion, CRITERIA),
+            seed=read_seed(self.random_state),
+        )
+
+    def _grown(self, problem: Problem, bags: Bags, n_threads: int) -> Forest:
+        with Threads(n_threads) as threads:
+            columns = partial(Binning(problem.rows.weight, self.max_bins).columns, problem.table)
+            layout = Layout(columns, problem.table.n_columns, problem.rows, threads)
+            even = np.ones(len(problem.classes))
+            return grow_forest(layout, Plan(AdaCC2(), even, even, 1.0, problem.tie_class), bags, threads)
+
+    def _tuned(self, forest: Forest, problem: Problem) -> dict[str, Any]:
+        """What makes the estimator fitted: the forest with the decision and the scale of the rows out of the bags."""
+        rows = problem.rows
+        true, weight = rows.true[forest.asked].astype(np.intp), rows.weight[forest.asked]
+        by_class: Array = np.bincount(true, weight, rows.n_classes)  # type: ignore[assignment]
+        ensemble, accuracy, calibrator = forest.ensemble, np.nan, None
+        if by_class.all():
+            balanced = weight / by_class[true]
+            decision = _best_decision(forest.shares, true, balanced, by_class, ensemble.tie_class)
+            scores = _scores(forest.shares, decision)
+            scale = _scale(scores, true, balanced)
+            ensemble = replace(ensemble, votes=ensemble.votes * scale, decision=decision)
+            right = decide(settle(scores * scale), ensemble.tie_class) == true
+            accuracy = float((balanced * right).sum() / rows.n_classes)
+            if self.calibration is not None:
+                # Rows that were watched stand for all of their class.
+                whole_weight = weight * (rows.class_weight / by_class)[true]
+                known = settle(scores * scale)
+                calibrator = Calibrator.fit(self.calibration, known, true, rows.n_classes, whole_weight, rising=True)
+        elif self.calibration is not None:
+            raise ValueError(
+                "calibration takes rows of every class that are out of some bag: give more rows, or more n_estimators"
+            )
+        return {
+            **attributes_of(ensemble, problem.classes),
+            "_calibrator": calibrator,
+            "oob_balanced_accuracy_": accuracy,
+        }
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.allow_nan = tags.input_tags.categorical = True
+        return tags
+
+
+def _scores(shares: Array, decision: Array) -> Array:
+    """As an ensemble has them, from the share of the votes that each class has."""
+    by_class: Array = shares @ contributions(np.ones(len(decision)), decision)
+    return by_class
+
+
+def _best_decision(shares: Array, true: NDArray[np.intp], balanced: Array, by_class: Array, tie_class: int) -> Array:
+    """What the votes of each class are multiplied by: for two, so that balanced accuracy is best, and a little F1.
+
+    The rates are smoothed, each score being spread by a Gaussian [Silverman's rule]: of few rows the best threshold
+    would be luck.
+    """
+    if len(by_class) > 2:
+        return np.ones(len(by_class))
+    positive = 1 - tie_class
+    share = shares[:, positive]
+    thresholds = np.linspace(share.min(), share.max(), GRID)
+    caught = _share_above(share[true == positive], balanced[true == positive], thresholds)
+    alarms = _share_above(share[true != positive], balanced[true != positive], thresholds)
+    n_positive, n_others = by_class[positive], by_class[tie_class]
+    f1 = 2.0 * caught * n_positive / (caught * n_positive + alarms * n_others + n_positive)
+    best = thresholds[np.argmax((caught + 1.0 - alarms) / 2.0 + SHARE_OF_F1 * f1)]
+    decision = np.empty(2)
+    decision[positive], decision[tie_class] = 2.0 - 2.0 * best, 2.0 * best
+    return decision
+
+
+def _share_above(scores: Array, weight: Array, thresholds: Array) -> Array:
+    """Smoothed share of the scores that lie above each threshold."""
+    order = np.argsort(scores)
+    scores, heights = scores[order], np.cumsum(weight[order])
+    spread = 1.06 * scores.std() * len(scores) ** -0.2 + 1e-3
+    if len(scores) > MOST:
+        scores = np.interp((np.arange(MOST) + 0.5) / MOST * heights[-1], heights, scores)
+        weight = np.ones(MOST)
+    else:
+        weight = weight[order]
+    return ndtr((scores - thresholds[:, None]) / spread) @ weight / weight.sum()
+
+
+def _scale(scores: Array, true: NDArray[np.intp], balanced: Array) -> float:
+    """What makes twice the scores log-odds where all classes weigh the same: most likely, and kept from infinity."""
+    n_classes = int(true.max()) + 1
+    both = np.column_stack([-scores[:, 0], scores[:, 0]]) if n_classes == 2 else 2.0 * scores
+    smoothed = 1.0 / (len(true) / n_classes + 2.0)  # Platt's targets [1999]
+
+    def loss(log_scale: float) -> float:
+        logs = log_softmax(np.exp(log_scale) * both, axis=1)
+        right = logs[np.arange(len(true)), true]
+        return -float((balanced * ((1.0 - smoothed) * right + smoothed * logs.mean(axis=1))).sum())
+
+    return float(np.exp(minimize_scalar(loss, bounds=(-3.0, 6.0), method="bounded").x))

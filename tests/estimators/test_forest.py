@@ -1,0 +1,201 @@
+"""The forest: against its own bags taken one by one, and by what it promises."""
+
+import pickle
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer, load_digits, make_classification
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.model_selection import train_test_split
+
+import adacc
+from adacc.engine.binning import Binning
+from adacc.engine.forest import Bag, Bags, draw_bag, grow_forest
+from adacc.engine.ground import Plan
+from adacc.engine.layout import Layout
+from adacc.engine.rows import Rows
+from adacc.engine.table import read
+from adacc.engine.threads import Threads
+from adacc.engine.trees import Growth
+from adacc.rules.adacc import AdaCC2
+
+SMALL = {"n_estimators": 15, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    X, y = make_classification(1200, 10, n_informative=4, weights=[0.9], flip_y=0.1, random_state=0)
+    return train_test_split(X, y, stratify=y, random_state=0)
+
+
+def end_of_path(tree, x):
+    """The class that a described tree predicts, one question after the other."""
+    node = 0
+    while tree.feature[node] >= 0:
+        value = x[tree.feature[node]]
+        branch = tree.missing if np.isnan(value) else tree.left if value <= tree.threshold[node] else tree.right
+        if branch[node] < 0:
+            break
+        node = branch[node]
+    return tree.prediction[node]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_rows_out_of_the_bags_hear_only_the_bags_they_are_not_in(n_classes):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = np.sort(rng.choice(n_classes, 90, p=[0.7, 0.3] if n_classes == 2 else [0.5, 0.3, 0.2]))
+    rows = Rows.group(y, n_classes, rng.integers(1, 4, 90).astype(float))
+    layout = Layout(partial(Binning(rows.weight, None).columns, read(X)), 3, rows, Threads(1))
+    even = np.ones(n_classes)
+    kinds = (Bag(1.0, 1, Growth(max_depth=None)), Bag(1.5, 4, Growth(max_depth=2, max_features=2)))
+    bags = Bags(kinds, n_bags=7, criterion="gini", seed=5)
+    forest = grow_forest(layout, Plan(AdaCC2(), even, even, 1.0, 0), bags, Threads(1))
+
+    trees, votes = forest.ensemble.models.describe(np.arange(n_classes)), forest.ensemble.votes
+    heard, total, at = np.zeros((2, 90)), np.zeros((2, 90, n_classes)), 0
+    for number in range(bags.n_bags):
+        ratio = kinds[number % 2].ratio
+        bag, members = draw_bag(rows, ratio, np.random.default_rng([bags.seed, number]))
+        counts = np.zeros(90)
+        counts[members] = bag.weight
+        most = ratio * rows.class_weight.min()
+        assert [counts[y == k].sum() for k in range(n_classes)] == [round(min(w, most)) for w in rows.class_weight]
+        end = at + 1
+        while end < len(votes) and votes[at:end, 0].sum() < 1.0 / bags.n_bags - 1e-9:
+            end += 1
+        assert votes[at:end, 0].sum() == pytest.approx(1.0 / bags.n_bags)
+        for i in np.setdiff1d(np.arange(90), members):
+            heard[number % 2, i] += 1
+            for tree, vote in zip(trees[at:end], votes[at:end], strict=True):
+                predicted = end_of_path(tree, X[i])
+                total[number % 2, i, predicted] += vote[predicted] * bags.n_bags
+        at = end
+    assert at == len(votes)
+    asked = np.flatnonzero(heard.all(axis=0))
+    expected = sum(share * total[kind, asked] / heard[kind, asked, None] for kind, share in enumerate((4 / 7, 3 / 7)))
+    assert len(asked) > 30
+    np.testing.assert_array_equal(forest.asked, asked)
+    np.testing.assert_allclose(forest.shares, expected, atol=1e-12)
+
+
+def test_it_sees_interactions_that_stumps_do_not():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(3000, 4))
+    y = (X[:, 0] * X[:, 1] > 0.3) ^ (rng.random(3000) < 0.02)
+    train, test = slice(2000), slice(2000, None)
+    forest = adacc.AdaCCForestClassifier(random_state=0).fit(X[train], y[train])
+    stumps = adacc.AdaCC1Classifier().fit(X[train], y[train])
+    found = {m: balanced_accuracy_score(y[test], m.predict(X[test])) for m in (forest, stumps)}
+    assert found[forest] > 0.92 > 0.85 > found[stumps]
+    assert forest.feature_importances_[:2].sum() > 0.6
+    assert forest.oob_balanced_accuracy_ == pytest.approx(found[forest], abs=0.04)
+
+
+def test_the_rows_out_of_the_bags_foretell_the_test(noisy):
+    X, X_test, y, y_test = noisy
+    found = [
+        (model.oob_balanced_accuracy_, balanced_accuracy_score(y_test, model.predict(X_test)))
+        for model in (adacc.AdaCCForestClassifier(n_estimators=50, random_state=seed).fit(X, y) for seed in range(3))
+    ]
+    foretold, came = np.mean(found, axis=0)
+    assert foretold == pytest.approx(came, abs=0.06)
+
+
+@pytest.mark.parametrize("data", [load_breast_cancer, load_digits])
+def test_threads_files_and_pickles_change_nothing(data, tmp_path):
+    X, y = data(return_X_y=True)
+    model = adacc.AdaCCForestClassifier(**SMALL, calibration="sigmoid").fit(X, y)
+    twin = adacc.AdaCCForestClassifier(**SMALL, calibration="sigmoid", n_jobs=2).fit(X, y)
+    model.save(tmp_path / "forest.adacc")
+    for other in (twin, adacc.load(tmp_path / "forest.adacc"), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(other.predict_proba(X), model.predict_proba(X))
+        np.testing.assert_array_equal(other.predict(X), model.predict(X))
+        assert other.oob_balanced_accuracy_ == model.oob_balanced_accuracy_
+
+
+def test_probabilities_agree_with_decisions_and_calibrated_ones_with_frequencies(noisy):
+    X, X_test, y, y_test = noisy
+    plain = adacc.AdaCCForestClassifier(n_estimators=50, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(plain.predict(X_test), plain.predict_proba(X_test)[:, 1] > 0.5)
+    for kind in ("sigmoid", "isotonic"):
+        model = adacc.AdaCCForestClassifier(n_estimators=50, random_state=0, calibration=kind).fit(X, y)
+        probability = model.predict_proba(X_test)[:, 1]
+        np.testing.assert_array_equal(model.predict(X_test), plain.predict(X_test))
+        assert probability.mean() == pytest.approx(y_test.mean(), abs=0.03)
+        assert np.mean((probability - y_test) ** 2) < np.mean((plain.predict_proba(X_test)[:, 1] - y_test) ** 2)
+
+
+def test_rows_without_weight_are_not_there(noisy):
+    X, _, y, _ = noisy
+    weight = np.where(np.arange(len(y)) % 3 == 0, 0.0, 1.0)
+    given = adacc.AdaCCForestClassifier(**SMALL).fit(X, y, sample_weight=weight)
+    left = adacc.AdaCCForestClassifier(**SMALL).fit(X[weight > 0], y[weight > 0])
+    np.testing.assert_array_equal(given.decision_function(X), left.decision_function(X))
+
+
+def test_frames_with_gaps_and_categories():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"colour": rng.choice(["red", "green", None], 400), "size": rng.normal(size=400)})
+    frame.loc[rng.random(400) < 0.2, "size"] = np.nan
+    y = np.where((frame["colour"] == "red") & (frame["size"] > 0), "rare", "common")
+    model = adacc.AdaCCForestClassifier(**SMALL).fit(frame, y)
+    assert model.score(frame, y) > 0.97
+    assert model.classes_.tolist() == ["common", "rare"]
+
+
+def test_a_class_of_one_row():
+    X, y = np.arange(12.0)[:, None], np.array([0] * 11 + [1])
+    model = adacc.AdaCCForestClassifier(**SMALL).fit(X, y)
+    assert np.isnan(model.oob_balanced_accuracy_)
+    assert model.predict(X)[-1] == 1
+    with pytest.raises(ValueError, match="calibration takes rows of every class that are out of some bag"):
+        adacc.AdaCCForestClassifier(**SMALL, calibration="sigmoid").fit(X, y)
+
+
+def test_what_the_file_says_of_the_bags_is_checked(tmp_path):
+    from adacc import archive
+
+    X, y = load_breast_cancer(return_X_y=True)
+    adacc.AdaCCForestClassifier(**SMALL).fit(X, y).save(tmp_path / "forest.adacc")
+    document, arrays = archive.unpack((tmp_path / "forest.adacc").read_bytes())
+    archive.write(tmp_path / "forged.adacc", archive.pack({**document, "out_of_bag": 1.5}, arrays))
+    with pytest.raises(adacc.ModelFileError, match=r"'out_of_bag' must be from 0 to 1, or null, got 1\.5"):
+        adacc.load(tmp_path / "forged.adacc")
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"n_estimators": 0}, "n_estimators must be a whole number of at least 1, got 0"),
+        ({"n_rounds": 1.5}, "n_rounds must be a whole number of at least 1, got 1.5"),
+        ({"max_depth": 0}, "max_depth must be a whole number of at least 1, got 0"),
+        ({"max_features": "all"}, "max_features must be 'sqrt' or 'log2', got 'all'"),
+        ({"calibration": "platt"}, "calibration must be 'sigmoid' or 'isotonic', got 'platt'"),
+        ({"n_jobs": 0}, "n_jobs must be None, a positive number of threads, or -1"),
+        ({"max_bins": 1}, "max_bins must be a whole number of at least 2, got 1"),
+    ],
+)
+def test_bad_parameters_are_named(options, says):
+    X, y = load_breast_cancer(return_X_y=True)
+    with pytest.raises((TypeError, ValueError), match=says):
+        adacc.AdaCCForestClassifier(**options).fit(X, y)
+
+
+def test_trees_have_no_curves():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = adacc.AdaCCForestClassifier(**SMALL).fit(X, y)
+    with pytest.raises(ValueError, match="of the type Tree, which may combine features"):
+        model.explain(X)
+
+
+def test_displays_take_it_but_for_the_course_of_training(noisy):
+    X, _, y, _ = noisy
+    model = adacc.AdaCCForestClassifier(**SMALL).fit(X, y)
+    shares = adacc.inspect.ImportanceDisplay.from_estimators([model]).frame()
+    np.testing.assert_allclose(shares.to_numpy().sum(), 1.0)
+    with pytest.raises(TypeError, match="a fitted boosting classifier of adacc is needed, got AdaCCForestClassifier"):
+        adacc.inspect.TrainingDisplay.from_estimators([model])
