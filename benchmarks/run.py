@@ -21,6 +21,7 @@ import search
 import sets
 import shapes
 import start
+import trees
 from data import choose, find_sets
 from peers import ADACC, limited_threads, usable_peers
 from report import Report, machine
@@ -36,6 +37,7 @@ PARTS = {
     "growth": growth.measure,
     "answers": answers.measure,
     "start": start.measure,
+    "trees": trees.measure,
 }
 REPEATS = 5
 QUICK_REPEATS = 1

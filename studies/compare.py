@@ -5,13 +5,13 @@ python studies/compare.py PAPER   # a folder with the paper's tables as CSV file
 
 from __future__ import annotations
 
-import re
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from places import fill
 
 from adacc.study import stats
 from adacc.study.summary import MEASURES, Summary, read_summary
@@ -136,13 +136,7 @@ def main() -> None:
     summary = read_summary(options.results)
     if summary.unfinished:
         sys.stderr.write(f"not complete: {', '.join(summary.unfinished)}\n")
-    text = DOCUMENT.read_text()
-    for name, block in blocks(options.paper, Ours(summary)).items():
-        place = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
-        if not place.search(text):
-            sys.exit(f"{DOCUMENT.name} has no place for {name}")
-        text = place.sub(lambda found, block=block: f"{found[1]}{block}\n{found[2]}", text)
-    DOCUMENT.write_text(text)
+    fill(DOCUMENT, blocks(options.paper, Ours(summary)))
 
 
 if __name__ == "__main__":

@@ -290,3 +290,23 @@ def test_trees_are_no_sum_over_features():
     model = adacc.AdaCC1Classifier(n_estimators=3, max_depth=2).fit(X, y)
     with pytest.raises(ValueError, match="may combine features"):
         model.explain(X)
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("least", [1, 2])
+@pytest.mark.parametrize("n_rows", [9, 32, 200])
+def test_nodes_that_draw_features_find_the_splits_of_those_that_see_all(n_rows, least, n_classes, criterion):
+    """Of a column and its copies it does not matter which are drawn; few rows are looked at in a way of their own."""
+    rng = np.random.default_rng(n_rows)
+    for _ in range(5):
+        column = np.where(rng.random(n_rows) < 0.2, np.nan, np.round(rng.normal(size=n_rows), 1))
+        X, y = np.repeat(column[:, None], 6, axis=1), np.arange(n_rows) % n_classes
+        weight = rng.integers(1, 4, n_rows).astype(float)
+        drawn, all_seen = (
+            grown(X, y, weight / weight.sum(), Growth(None, min_samples_leaf=least, max_features=features), criterion)
+            for features in (3, None)
+        )
+        for name in ("cut", "children", "class"):
+            np.testing.assert_array_equal(drawn[0][name], all_seen[0][name])
+        np.testing.assert_allclose(drawn[0]["gain"], all_seen[0]["gain"], atol=1e-15)  # of differences of histograms

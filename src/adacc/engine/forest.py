@@ -98,7 +98,9 @@ def grow_forest(layout: Layout, plan: Plan, bags: Bags, threads: Threads) -> For
         boosting = Boosting(Here(plan, learner, initial=1.0 / bag.class_weight))
         boosting.run(kind.n_rounds)
         ensemble = boosting.ensemble()
-        out = np.flatnonzero(~np.isin(watched, members, assume_unique=True))
+        inside = np.zeros(len(rows.order), dtype=bool)
+        inside[members] = True
+        out = np.flatnonzero(~inside[watched])
         scorer = _trees_of(ensemble).compile(contributions(ensemble.votes, np.ones(rows.n_classes)))
         return ensemble, out, scorer.of_codes(np.ascontiguousarray(codes_watched[:, out])) / _strength(ensemble)
 
@@ -135,11 +137,16 @@ def draw_bag(rows: Rows, ratio: float, rng: np.random.Generator) -> tuple[Rows, 
     n_drawn = np.maximum(np.round(np.minimum(sizes, ratio * sizes.min())), 1).astype(int)
     members, counts = [], []
     for k, (begin, end) in enumerate(zip(rows.starts[:-1], rows.starts[1:], strict=True)):
-        places = np.cumsum(rows.weight[begin:end])
-        drawn = np.searchsorted(places, rng.random(n_drawn[k]) * places[-1], side="right")
-        each, count = np.unique(np.minimum(drawn, end - begin - 1), return_counts=True)
+        weight = rows.weight[begin:end]
+        if (weight == weight[0]).all():
+            drawn = rng.integers(end - begin, size=n_drawn[k])
+        else:
+            places = np.cumsum(weight)
+            drawn = np.minimum(np.searchsorted(places, rng.random(n_drawn[k]) * places[-1]), end - begin - 1)
+        count = np.bincount(drawn, minlength=end - begin)
+        each = np.flatnonzero(count)
         members.append(begin + each)
-        counts.append(count.astype(np.float64))
+        counts.append(count[each].astype(np.float64))
     drawn_rows = np.concatenate(members)
     starts = np.cumsum([0, *map(len, members)])
     weight = np.array([count.sum() for count in counts])

@@ -242,7 +242,7 @@ class TreeLearner:
         most_leaves = min(len(rows), self._max_leaves, 3 ** min(self._max_depth, 30))
         room = 2 * most_leaves + 3
         nodes = (
-            np.empty(room, dtype=np.int32), np.empty(room, dtype=np.uint32), np.full((room, 3), -1, dtype=np.int32),
+            np.empty(room, dtype=np.int32), np.zeros(room, dtype=np.uint32), np.full((room, 3), -1, dtype=np.int32),
             np.empty(room, dtype=dtypes.CLASS), np.empty(room),
         )  # fmt: skip
         cells = np.empty(codes.shape[1], dtype=dtypes.code_dtype(room))

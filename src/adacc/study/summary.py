@@ -37,8 +37,9 @@ class Summary:
         The study.
     frame : DataFrame
         A row for each set, method, dialect and number of rounds, sets by name: how many parts there are and how many
-        failed, the mean cost, and of each measure the mean and the standard deviation over the parts, in percent,
-        rounded to the digits of the CSV files, so that these give the same tables.
+        failed, the mean cost, the mean seconds to train and to score, and of each measure the mean and the standard
+        deviation over the parts, in percent, rounded to the digits of the CSV files, so that these give the same
+        tables.
     unfinished : list of str
         Sets that lack some part, and are left out.
     """
@@ -92,8 +93,9 @@ def summarise(store: Store) -> Summary:
     for task, record in store.records():
         if task.dataset not in missing:
             for each in record["series"]:
-                rows.append({"dataset": task.dataset, **{name: each[name] for name in (*KEYS[1:], "cost", "library")},
-                             "failed": each["error"] is not None, **each["measures"]})  # fmt: skip
+                kept = {name: each[name] for name in (*KEYS[1:], "cost", "library", "seconds")}
+                failed = each["error"] is not None
+                rows.append({"dataset": task.dataset, **kept, "failed": failed, **each["measures"]})
     unfinished = sorted(missing)
     if not rows:
         raise StudyError(f"no set of {store.folder} is complete yet: `adacc study status {store.folder}` says more")
@@ -105,7 +107,11 @@ def _condense(parts: pd.DataFrame) -> pd.DataFrame:
     parts["cost"] = parts["cost"].astype(float)
     groups = parts.groupby(KEYS, sort=False)
     frame = groups.agg(
-        parts=("failed", "size"), failed=("failed", "sum"), library=("library", "first"), cost=("cost", "mean")
+        parts=("failed", "size"),
+        failed=("failed", "sum"),
+        library=("library", "first"),
+        cost=("cost", "mean"),
+        seconds=("seconds", "mean"),
     )
     for measure in MEASURES:
         frame[measure] = groups[measure].mean()

@@ -37,29 +37,36 @@ def hash_rows(codes, keys, hashes):
 def add_rows(codes, offsets, rows, by, begins, ends, histogram):
     """Add `by` of each listed row to its class's histogram, for the features whose codes these are.
 
-    Those of class k are listed from ``begins[k]`` to ``ends[k]``. Four features at a time: four independent additions
-    hide each other's latency, and a row's number and amount are read once for all four.
+    Those of class k are listed from ``begins[k]`` to ``ends[k]``.
     """
     for k in range(len(begins)):
         # Slices, here and below: their loops need no test for negative numbers, which takes half as long again.
         listed, amounts, bins = rows[begins[k] : ends[k]], by[begins[k] : ends[k]], histogram[k]
         f = 0
         while f + 4 <= len(codes) and len(listed) > 0:
-            codes_0, codes_1, codes_2, codes_3 = codes[f], codes[f + 1], codes[f + 2], codes[f + 3]
-            at_0, at_1 = np.uint64(offsets[f]), np.uint64(offsets[f + 1])
-            at_2, at_3 = np.uint64(offsets[f + 2]), np.uint64(offsets[f + 3])
-            for j in range(len(listed)):
-                i, amount = listed[j], amounts[j]
-                bins[at_0 + codes_0[i]] += amount
-                bins[at_1 + codes_1[i]] += amount
-                bins[at_2 + codes_2[i]] += amount
-                bins[at_3 + codes_3[i]] += amount
+            _add_four(codes, offsets, f, f + 1, f + 2, f + 3, listed, amounts, bins)
             f += 4
         while f < len(codes) and len(listed) > 0:
             codes_0, at_0 = codes[f], np.uint64(offsets[f])
             for j in range(len(listed)):
                 bins[at_0 + codes_0[listed[j]]] += amounts[j]
             f += 1
+
+
+@kernel
+def _add_four(codes, offsets, f_0, f_1, f_2, f_3, listed, amounts, bins):
+    """Four features at a time: four independent additions hide each other's latency, and a row's number and amount are
+    read once for all four.
+    """
+    codes_0, codes_1, codes_2, codes_3 = codes[f_0], codes[f_1], codes[f_2], codes[f_3]
+    at_0, at_1 = np.uint64(offsets[f_0]), np.uint64(offsets[f_1])
+    at_2, at_3 = np.uint64(offsets[f_2]), np.uint64(offsets[f_3])
+    for j in range(len(listed)):
+        i, amount = listed[j], amounts[j]
+        bins[at_0 + codes_0[i]] += amount
+        bins[at_1 + codes_1[i]] += amount
+        bins[at_2 + codes_2[i]] += amount
+        bins[at_3 + codes_3[i]] += amount
 
 
 @kernel
@@ -299,6 +306,7 @@ def grow_tree(
     even, order = np.ones(n_classes), np.arange(len(codes))
     feature_gains, feature_cuts = np.zeros(len(codes)), np.zeros(len(codes), dtype=np.int64)
     spare_rows, spare_by, spare_sizes = np.empty_like(rows), np.empty_like(by), np.empty_like(sizes)
+    branches, places = np.empty(n_rows, dtype=np.uint8), np.empty((3, n_classes), dtype=np.int64)
     free = np.arange(len(histograms))[::-1].copy()
     n_free, n_open, n_nodes, n_leaves = len(free), 0, 1, 1
     opened = np.empty(room, dtype=np.int64)
@@ -332,7 +340,7 @@ def grow_tree(
         f, cut = features[node], cuts[node]
         n_children = _part_rows(
             codes[f], cut, offsets[f + 1] - offsets[f] - 1, categorical[f], rows, by, sizes, edges[node],
-            spare_rows, spare_by, spare_sizes, edges[n_nodes : n_nodes + 3],
+            spare_rows, spare_by, spare_sizes, branches, places, edges[n_nodes : n_nodes + 3],
         )  # fmt: skip
         if n_children == 0 or n_leaves + n_children - 1 > max_leaves:  # the gain was rounding, or no room is left
             features[node] = -1
@@ -422,6 +430,20 @@ def _fill(codes, offsets, rows, by, sizes, edges, histogram):
 
 
 @kernel
+def _fill_drawn(codes, offsets, drawn, rows, by, sizes, edges, histogram):
+    """The same for up to four features from anywhere, whose histograms may not be empty yet."""
+    for f in drawn:
+        histogram[:, offsets[f] : offsets[f + 1]] = 0.0
+    if len(drawn) == 4 and len(sizes) == 0:
+        for k in range(len(edges) - 1):
+            own = slice(edges[k], edges[k + 1])
+            _add_four(codes, offsets, drawn[0], drawn[1], drawn[2], drawn[3], rows[own], by[own], histogram[k])
+    else:
+        for f in drawn:
+            _fill(codes[f : f + 1], offsets[f : f + 1], rows, by, sizes, edges, histogram)
+
+
+@kernel
 def _subtract(part, whole):
     """Leave in `whole` what is not in `part`; what would be negative is rounding."""
     for k in range(len(part)):
@@ -441,29 +463,36 @@ def _find_split(
     made of the codes that these have: most of a tree's nodes are small, and would spend their time on empty bins.
     """
     n_features, best, feature = len(codes), 0.0, -1
-    sample, n_seen = max_features < n_features, 0
-    while n_seen < n_features and (n_seen < max_features or feature < 0):
-        first, last = (0, n_features)
-        if sample:
-            luck[0] = luck[0] * 48271 % 2147483647  # Park and Miller's generator [1988]
-            drawn = n_seen + luck[0] % (n_features - n_seen)
-            order[n_seen], order[drawn] = order[drawn], order[n_seen]
-            first = order[n_seen]
-            last = first + 1
-        if sample and edges[len(total)] - edges[0] <= FEW and not categorical[first]:
-            _find_split_of_few(
-                codes[first], offsets[last] - offsets[first] - 1, rows, by, sizes, edges, total, even, criterion, tie,
-                least, few, gains[first:last], cuts[first:last],
-            )  # fmt: skip
-        else:
-            if sample:
-                histogram[:, offsets[first] : offsets[last]] = 0.0
-                _fill(codes[first:last], offsets[first:last], rows, by, sizes, edges, histogram)
-            _look(histogram, even, total, offsets, categorical, criterion, first, last, tie, least, gains, cuts)
-        for f in range(first, last):
+    if max_features == n_features:
+        _look(histogram, even, total, offsets, categorical, criterion, 0, n_features, tie, least, gains, cuts)
+        for f in range(n_features):
             if gains[f] > best + tie:
                 best, feature = gains[f], f
-        n_seen += last - first
+        return best, feature, cuts[max(feature, 0)]
+    n_drawn, n_seen = 0, 0
+    is_small = edges[len(total)] - edges[0] <= FEW
+    while n_seen < n_features and (n_seen < max_features or feature < 0):
+        if n_seen == n_drawn:
+            n_drawn = min(n_seen + 4, max_features) if n_seen < max_features else n_seen + 1
+            for at in range(n_seen, n_drawn):
+                luck[0] = luck[0] * 48271 % 2147483647  # Park and Miller's generator [1988]
+                other = at + luck[0] % (n_features - at)
+                order[at], order[other] = order[other], order[at]
+            if not is_small:
+                _fill_drawn(codes, offsets, order[n_seen:n_drawn], rows, by, sizes, edges, histogram)
+        f = order[n_seen]
+        if is_small and not categorical[f]:
+            _find_split_of_few(
+                codes[f], offsets[f + 1] - offsets[f] - 1, rows, by, sizes, edges, total, even, criterion, tie, least,
+                few, gains[f : f + 1], cuts[f : f + 1],
+            )  # fmt: skip
+        else:
+            if is_small:
+                _fill_drawn(codes, offsets, order[n_seen : n_seen + 1], rows, by, sizes, edges, histogram)
+            _look(histogram, even, total, offsets, categorical, criterion, f, f + 1, tie, least, gains, cuts)
+        if gains[f] > best + tie:
+            best, feature = gains[f], f
+        n_seen += 1
     return best, feature, cuts[max(feature, 0)]
 
 
@@ -526,29 +555,40 @@ def _find_split_of_few(
 
 
 @kernel
-def _part_rows(column, cut, last, categorical, rows, by, sizes, edges, spare_rows, spare_by, spare_sizes, parts):
+def _part_rows(
+    column, cut, last, categorical, rows, by, sizes, edges, spare_rows, spare_by, spare_sizes, branches, places, parts
+):  # fmt: skip
     """Put a node's rows that go left, right and to the missing branch one after the other, each class in its order.
 
     `parts` receives the edges of the three. The number of parts that have rows; 0 if all have gone one way.
     """
-    n_classes, at = len(edges) - 1, edges[0]
-    n_parts = 0
+    n_classes, begin, end = len(edges) - 1, edges[0], edges[len(edges) - 1]
+    parts[:] = 0
+    for k in range(n_classes):
+        for i in range(edges[k], edges[k + 1]):
+            branches[i] = _leaf(column[rows[i]], cut, last, categorical)
+            parts[branches[i], k + 1] += 1
+    n_parts, at = 0, begin
     for branch in range(3):
         parts[branch, 0] = at
         for k in range(n_classes):
-            for i in range(edges[k], edges[k + 1]):
-                if _leaf(column[rows[i]], cut, last, categorical) == branch:
-                    spare_rows[at], spare_by[at] = rows[i], by[i]
-                    if len(sizes) > 0:
-                        spare_sizes[at] = sizes[i]
-                    at += 1
+            places[branch, k] = at
+            at += parts[branch, k + 1]
             parts[branch, k + 1] = at
         n_parts += 1 if at > parts[branch, 0] else 0
     if n_parts < 2:
         return 0
-    rows[edges[0] : at] = spare_rows[edges[0] : at]
-    by[edges[0] : at] = spare_by[edges[0] : at]
-    sizes[edges[0] : at] = spare_sizes[edges[0] : at]
+    for k in range(n_classes):
+        for i in range(edges[k], edges[k + 1]):
+            to = places[branches[i], k]
+            places[branches[i], k] = to + 1
+            spare_rows[to], spare_by[to] = rows[i], by[i]
+            if len(sizes) > 0:
+                spare_sizes[to] = sizes[i]
+    rows[begin:end] = spare_rows[begin:end]
+    by[begin:end] = spare_by[begin:end]
+    if len(sizes) > 0:
+        sizes[begin:end] = spare_sizes[begin:end]
     return n_parts
 
 

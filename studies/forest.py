@@ -1,0 +1,131 @@
+"""The forest beside the others: fills the marked places of docs/forest.md.
+
+python studies/forest.py
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from places import fill
+
+from adacc.study import stats
+from adacc.study.summary import Summary, read_summary
+
+HERE = Path(__file__).resolve().parent
+DOCUMENT = HERE.parent / "docs" / "forest.md"
+RANKED = {"balanced_accuracy": "bal. acc.", "gmean": "gmean", "opm": "OPM"}
+SHOWN = {**RANKED, "auc": "AUC", "f1": "F1"}
+FOREST = "adacc-forest"
+
+
+class Study:
+    """A value of every method on every set."""
+
+    def __init__(self, summary: Summary) -> None:
+        self.summary, self.T = summary, summary.protocol.rounds[-1]
+        self.keys = summary.compared("paper")
+        self.labels = [summary.protocol.label(method) for method, _ in self.keys]
+        self.forest = [method for method, _ in self.keys].index(FOREST)
+
+    def table(self, measure: str) -> np.ndarray:
+        return self.summary.by_set(self.keys, self.T, measure).to_numpy()
+
+    def mean_ranks(self, measure: str) -> np.ndarray:
+        return stats.ranks(self.table(measure).round(4)).mean(axis=0)
+
+
+def means(study: Study) -> str:
+    """Means of the measures, mean ranks, and seconds; methods by their mean rank in balanced accuracy."""
+    values = {name: study.table(name).mean(axis=0) for name in SHOWN}
+    ranks = {name: study.mean_ranks(name) for name in RANKED}
+    seconds = study.table("seconds")
+    head = [*SHOWN.values(), *(f"rank, {name}" for name in RANKED.values()), "s"]
+    lines = [f"| Method | {' | '.join(head)} |", f"|---|{'---:|' * len(head)}"]
+    for i in np.argsort(ranks["balanced_accuracy"], kind="stable"):
+        cells = [_best(values[name], i, max) for name in SHOWN] + [_best(ranks[name], i, min) for name in RANKED]
+        lines.append(f"| {study.labels[i]} | {' | '.join(cells)} | {seconds[:, i].mean():.1f} |")
+    return "\n".join(lines)
+
+
+def _best(values: np.ndarray, i: int, best) -> str:
+    return f"**{values[i]:.2f}**" if values[i] == best(values) else f"{values[i]:.2f}"
+
+
+def tests(study: Study) -> str:
+    """Against each other method: on how many sets the forest is better, by how much, and whether that may be chance."""
+    lines = [
+        "| Against | better, equal, worse | bal. acc. | gmean | OPM | p of bal. acc. |",
+        "|---|---|---|---|---|---|",
+    ]
+    tables = {name: study.table(name).round(4) for name in RANKED}
+    p_values = stats.holm(stats.wilcoxon_tests(tables["balanced_accuracy"], study.forest))
+    for i, label in enumerate(study.labels):
+        if i == study.forest:
+            continue
+        gains = {name: table[:, study.forest] - table[:, i] for name, table in tables.items()}
+        signs = np.sign(gains["balanced_accuracy"])
+        counts = ", ".join(str(int((signs == sign).sum())) for sign in (1, 0, -1))
+        cells = []
+        for gain in gains.values():
+            low, high = stats.bootstrap(gain)
+            cells.append(f"{gain.mean():+.2f} [{low:+.2f}, {high:+.2f}]")
+        lines.append(f"| {label} | {counts} | {' | '.join(cells)} | {p_values[i]:.1e} |")
+    gap = stats.critical_difference(len(study.summary.sets), len(study.keys))
+    note = (
+        "Differences in percent with 95 % bootstrap intervals over the sets; p of Wilcoxon's test, Holm-corrected. "
+        f"Mean ranks differ significantly from {gap:.2f} on (Nemenyi, 5 %)."
+    )
+    return "\n".join([*lines, "", note])
+
+
+def by_set(study: Study) -> str:
+    """Balanced accuracy of the forest on each set, and of the best of the others."""
+    table = study.table("balanced_accuracy")
+    lines = ["| Set | forest | rank | best of the others | |", "|---|---:|---:|---:|---|"]
+    ranks = stats.ranks(table.round(4))
+    for name, values, rank in zip(study.summary.sets, table, ranks, strict=True):
+        others = np.delete(values, study.forest)
+        labels = np.delete(np.array(study.labels), study.forest)
+        at = int(others.argmax())
+        lines.append(
+            f"| {name} | {values[study.forest]:.2f} | {rank[study.forest]:g} | {others[at]:.2f} | {labels[at]} |"
+        )
+    return "\n".join(lines)
+
+
+def candidates(table: pd.DataFrame) -> str:
+    """How the defaults were chosen."""
+    shown = (
+        table.groupby(["bags", "share_of_f1"], sort=False)[["balanced_accuracy", "gmean", "opm", "auc"]].mean() * 100
+    )
+    worth = shown[["balanced_accuracy", "gmean", "opm"]].sum(axis=1)
+    lines = ["| Bags | share of F1 | bal. acc. | gmean | OPM | AUC |", "|---|---:|---:|---:|---:|---:|"]
+    for (bags, share), row in shown.iterrows():
+        cells = " | ".join(f"{value:.2f}" for value in row)
+        mark = "**" if worth[bags, share] == worth.max() else ""
+        lines.append(f"| {mark}{bags}{mark} | {share:g} | {cells} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--results", type=Path, default=HERE / "results" / "forest")
+    options = parser.parse_args()
+    study = Study(read_summary(options.results))
+    fill(
+        DOCUMENT,
+        {
+            "means": means(study),
+            "tests": tests(study),
+            "sets": by_set(study),
+            "candidates": candidates(pd.read_csv(options.results / "defaults.csv")),
+        },
+    )
+
+
+if __name__ == "__main__":
+    main()
