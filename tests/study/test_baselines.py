@@ -143,16 +143,16 @@ def thresholded(make, per_odds):
     def score(fold, T):
         return (make(T).fit(fold.X, fold.y).decision_function(fold.X_test),)
 
-    return tuned(score, lambda scores: 1 / (1 + np.exp(-per_odds * scores)))
+    return tuned(score, lambda scores: 1 / (1 + np.exp(-per_odds * scores)), n_folds=5)
 
 
-def tuned(method, probability):
+def tuned(method, probability, n_folds=3):
     """Every threshold between two held-out scores of a method is tried, the one nearest to 0 first."""
 
     def fit(fold, T):
         held_out = np.zeros(len(fold.y))
         with threadpool_limits(1):
-            for train, test in StratifiedKFold(5, shuffle=True, random_state=fold.seed).split(fold.X, fold.y):
+            for train, test in StratifiedKFold(n_folds, shuffle=True, random_state=fold.seed).split(fold.X, fold.y):
                 inner = Fold(fold.X.iloc[train], fold.y[train], fold.X.iloc[test], fold.rounds, fold.seed)
                 held_out[test] = method(inner, T)[0]
             scores = method(fold, T)[0]

@@ -18,8 +18,11 @@ from adacc.engine.threads import Threads
 from adacc.engine.trees import Growth, TreeLearner, Trees
 from adacc.rules.base import Array
 
-WATCHED = 10_000
-"""Rows of a class that are asked about the bags they are not in: enough to know a rate to half a point."""
+MOST_DRAWN = 20_000
+"""Rows of a class in a bag, at most: there are many bags."""
+
+WATCHED = 3_000
+"""Rows of a class that are asked about the bags they are not in: enough to know a rate to a point."""
 
 
 @dataclass(frozen=True)
@@ -133,8 +136,8 @@ def draw_bag(rows: Rows, ratio: float, rng: np.random.Generator) -> tuple[Rows, 
 
     They are drawn with replacement: one that is drawn twice counts twice.
     """
-    sizes = np.minimum(rows.class_weight, len(rows.order))  # of weights beyond all reason a bag is no larger
-    n_drawn = np.maximum(np.round(np.minimum(sizes, ratio * sizes.min())), 1).astype(int)
+    wanted = np.minimum(rows.class_weight, ratio * rows.class_weight.min())
+    n_drawn = np.clip(np.round(wanted), 1, MOST_DRAWN).astype(int)
     members, counts = [], []
     for k, (begin, end) in enumerate(zip(rows.starts[:-1], rows.starts[1:], strict=True)):
         weight = rows.weight[begin:end]

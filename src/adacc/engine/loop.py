@@ -142,7 +142,7 @@ class Boosting:
 def _stack(records: list[Any]) -> NDArray[Any]:
     """The records of all rounds: of votes by class, one that is for none of them is a plain 0."""
     shape = max(map(np.shape, records))
-    return np.array([np.broadcast_to(record, shape) for record in records])
+    return np.array([record if np.shape(record) == shape else np.broadcast_to(record, shape) for record in records])
 
 
 def _error(W: Array) -> float:

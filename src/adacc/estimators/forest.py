@@ -27,6 +27,9 @@ from adacc.estimators.voting import Voting, attributes_of
 from adacc.rules.adacc import AdaCC2
 from adacc.rules.base import Array
 
+SHARE_OF_F1 = 0.05
+"""What F1 counts beside balanced accuracy where the threshold is chosen."""
+
 WIDE = 10.0
 """Most rows of another class for each of the rarest, in a wide bag."""
 
@@ -36,37 +39,34 @@ GRID = 201
 MOST = 4000
 """Quantiles that stand for the scores of a class, where it has more."""
 
-SHARE_OF_F1 = 0.1
-"""What F1 counts beside balanced accuracy where the threshold is chosen."""
-
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class AdaCCForestClassifier(Voting):
     """A forest of AdaCC boosters: trees that see interactions, and no parameter that needs setting.
 
-    Rows are drawn with replacement into bags in which all classes weigh the same. Of three bags two are wide, with up
-    to ten rows of other classes for each of the rarest, and have a short AdaCC2 booster of trees each; one is narrow,
-    with as many rows of every class, and has one full tree. Every bag has the same say. Of two classes the decision is
-    that of best balanced accuracy (and a little F1) on the rows out of the bags: it takes no cost matrix and no folds.
-    The same rows scale the scores to half the log-odds of balanced classes, as those of AdaBoost are.
+    Rows are drawn with replacement into bags in which all classes weigh the same: of three bags two are narrow, with as
+    many rows of every class, and one is wide, with up to ten rows of other classes for each of the rarest. Each has a
+    short AdaCC2 booster of trees, and the same say. Of two classes the decision is that of best balanced accuracy (and
+    a little F1) on the rows out of the bags: it takes no cost matrix and no folds. The same rows scale the scores to
+    half the log-odds of balanced classes, as those of AdaBoost are.
 
     Parameters
     ----------
     n_estimators : int, default=100
-        Bags.
+        Bags, a booster each.
     n_rounds : int, default=5
-        Most rounds of a booster.
+        Most rounds of each booster.
     criterion : {"gini", "entropy", "error"}, default="gini"
         What a split minimises.
     max_depth : int or None, default=10
-        Splits from the root of a booster's tree to a leaf; None for no limit, as the single trees have none.
+        Splits from the root of a tree to a leaf; None for no limit.
     max_leaf_nodes : int or None, default=None
         Most leaves of a tree; the splits of the largest gain come first.
     min_samples_leaf : int, default=1
         Rows that a leaf must have; a leaf of missing values may have fewer.
-    max_features : int, float, "sqrt", "log2" or None, default=0.5
-        Features that each node of a booster's tree looks at, drawn anew: so many, such a share of all, or all. The
-        single trees look at the square root of their number.
+    max_features : int, float, "sqrt", "2sqrt", "log2" or None, default="2sqrt"
+        Features that each node of a tree looks at, drawn anew: so many, such a share of all, the square root of their
+        number or twice that, or all.
     max_bins : int or None, default=255
         Most bins of a numeric feature; see `AdaCC1Classifier`.
     calibration : {None, "sigmoid", "isotonic"}, default=None
@@ -116,7 +116,7 @@ class AdaCCForestClassifier(Voting):
     max_depth: int | None = 10
     max_leaf_nodes: int | None = None
     min_samples_leaf: int = 1
-    max_features: Any = 0.5
+    max_features: Any = "2sqrt"
     max_bins: int | None = 255
     calibration: str | None = None
     pos_label: Any = None
@@ -160,10 +160,9 @@ class AdaCCForestClassifier(Voting):
             whole("max_bins", self.max_bins, least=2)
         if self.calibration is not None:
             one_of("calibration", self.calibration, ("sigmoid", "isotonic"))
-        wide = Bag(ratio=WIDE, n_rounds=whole("n_rounds", self.n_rounds, least=1), growth=growth)
-        narrow = Bag(ratio=1.0, n_rounds=1, growth=replace(growth, max_depth=None, max_features="sqrt"))
+        narrow = Bag(ratio=1.0, n_rounds=whole("n_rounds", self.n_rounds, least=1), growth=growth)
         return Bags(
-            kinds=(wide, narrow, wide),
+            kinds=(narrow, replace(narrow, ratio=WIDE), narrow),
             n_bags=whole("n_estimators", self.n_estimators, least=1),
             criterion=one_of("criterion", self.criterion, CRITERIA),
             seed=read_seed(self.random_state),
@@ -184,7 +183,7 @@ class AdaCCForestClassifier(Voting):
         ensemble, accuracy, calibrator = forest.ensemble, np.nan, None
         if by_class.all():
             balanced = weight / by_class[true]
-            decision = _best_decision(forest.shares, true, balanced, by_class, ensemble.tie_class)
+            decision = _best_decision(forest.shares, true, balanced, rows.class_weight, ensemble.tie_class)
             scores = _scores(forest.shares, decision)
             scale = _scale(scores, true, balanced)
             ensemble = replace(ensemble, votes=ensemble.votes * scale, decision=decision)

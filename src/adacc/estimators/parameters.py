@@ -47,8 +47,9 @@ SHARED = {
     Most leaves of a tree; the splits of the largest gain come first.""",
     "min_samples_leaf": """int, default=1
     Rows that a leaf must have; a leaf of missing values may have fewer.""",
-    "max_features": """int, float, "sqrt", "log2" or None, default=None
-    Features that each node of a tree looks at, drawn anew: so many, such a share of all, or all.""",
+    "max_features": """int, float, "sqrt", "2sqrt", "log2" or None, default=None
+    Features that each node of a tree looks at, drawn anew: so many, such a share of all, the square root of their
+    number or twice that, or all.""",
     "subsample": """float, default=1.0
     Share of the rows of each class that a round is fitted on, drawn anew.""",
     "rates": """{"training", "out-of-bag"}, default="training"

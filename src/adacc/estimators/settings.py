@@ -91,7 +91,7 @@ def read_growth(params: dict[str, Any]) -> Growth:
     """How far trees may grow, of these parameters."""
     depth, leaves, features = params["max_depth"], params["max_leaf_nodes"], params["max_features"]
     if isinstance(features, str):
-        one_of("max_features", features, ("sqrt", "log2"))
+        one_of("max_features", features, ("sqrt", "2sqrt", "log2"))
     elif isinstance(features, float):
         number("max_features", features, least=1e-9, most=1.0)
     elif features is not None:

@@ -183,10 +183,10 @@ def _logistic_regression(fold: Fold) -> Scores:
         return {1: model.fit(X, fold.y).decision_function(X_test)}
 
 
-def _threshold_tuned(method: Callable[[Fold], Scores], fold: Fold) -> Scores:
+def _threshold_tuned(method: Callable[[Fold], Scores], fold: Fold, n_folds: int = 5) -> Scores:
     """The threshold of most balanced accuracy on the training rows, each scored by a model that has not seen it."""
     held_out: dict[int, Array] = defaultdict(lambda: np.empty(len(fold.y)))
-    splitter = StratifiedKFold(min(5, _rarer(fold)), shuffle=True, random_state=fold.seed)
+    splitter = StratifiedKFold(min(n_folds, _rarer(fold)), shuffle=True, random_state=fold.seed)
     for train, test in splitter.split(fold.X, fold.y):
         inner = replace(fold, X=fold.X.iloc[train], y=fold.y[train], X_test=fold.X.iloc[test])
         for T, found in method(inner).items():
@@ -344,31 +344,31 @@ BASELINES = {
     "balanced-random-forest-threshold": _of_imblearn(
         "Balanced R.F. + threshold",
         "A balanced random forest with the threshold of best balanced accuracy on held-out rows.",
-        partial(_threshold_tuned, partial(_resampling_ensemble, "BalancedRandomForestClassifier")),
+        partial(_threshold_tuned, partial(_resampling_ensemble, "BalancedRandomForestClassifier"), n_folds=3),
     ),
     "easy-ensemble-threshold": _of_imblearn(
         "EasyEnsemble + threshold",
         "EasyEnsemble with the threshold of best balanced accuracy on held-out rows.",
-        partial(_threshold_tuned, partial(_resampling_ensemble, "EasyEnsembleClassifier")),
+        partial(_threshold_tuned, partial(_resampling_ensemble, "EasyEnsembleClassifier"), n_folds=3),
     ),
     "lightgbm-threshold": Baseline(
         "LightGBM + threshold",
         "Gradient boosted trees with the threshold of best balanced accuracy on held-out rows.",
         "lightgbm",
-        partial(_threshold_tuned, partial(_lightgbm, weighted=False)),
+        partial(_threshold_tuned, partial(_lightgbm, weighted=False), n_folds=3),
     ),
     "lightgbm-shallow-threshold": Baseline(
         "LightGBM, shallow + threshold",
         "Gradient boosted trees of eight leaves with the threshold of best balanced accuracy on held-out rows.",
         "lightgbm",
-        partial(_threshold_tuned, partial(_shallow_lightgbm, weighted=False)),
+        partial(_threshold_tuned, partial(_shallow_lightgbm, weighted=False), n_folds=3),
         boosts=False,
     ),
     "xgboost-threshold": Baseline(
         "XGBoost + threshold",
         "Gradient boosted trees with the threshold of best balanced accuracy on held-out rows.",
         "xgboost",
-        partial(_threshold_tuned, partial(_xgboost, weighted=False)),
+        partial(_threshold_tuned, partial(_xgboost, weighted=False), n_folds=3),
     ),
     "adaboost-threshold": Baseline(
         "AdaBoost + threshold",

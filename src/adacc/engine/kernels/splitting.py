@@ -471,7 +471,8 @@ def _find_split(
         return best, feature, cuts[max(feature, 0)]
     n_drawn, n_seen = 0, 0
     is_small = edges[len(total)] - edges[0] <= FEW
-    while n_seen < n_features and (n_seen < max_features or feature < 0):
+    most = _most_gain(total, criterion) - tie  # beyond which nothing is better
+    while n_seen < n_features and (n_seen < max_features or feature < 0) and best < most:
         if n_seen == n_drawn:
             n_drawn = min(n_seen + 4, max_features) if n_seen < max_features else n_seen + 1
             for at in range(n_seen, n_drawn):
@@ -494,6 +495,16 @@ def _find_split(
             best, feature = gains[f], f
         n_seen += 1
     return best, feature, cuts[max(feature, 0)]
+
+
+@kernel
+def _most_gain(total, criterion):
+    """What a split into leaves of one class each would gain."""
+    pure = 0.0
+    if criterion != ENTROPY:
+        for weight in total:
+            pure += weight
+    return pure - _purity(total, criterion)
 
 
 @kernel
@@ -595,8 +606,12 @@ def _part_rows(
 @kernel
 def find_leaves(codes, offsets, categorical, features, cuts, children, cells):
     """The leaf of each row, or the node whose branch for it has none."""
-    for i in range(len(cells)):
-        cells[i] = _end_of_path(codes, i, offsets, categorical, features, cuts, children)
+    nodes = np.empty(min(BLOCK, len(cells)), dtype=np.int64)
+    for begin in range(0, len(cells), BLOCK):
+        end = min(begin + BLOCK, len(cells))
+        _descend(codes, begin, end, offsets, categorical, features, cuts, children, nodes)
+        for i in range(begin, end):
+            cells[i] = nodes[i - begin]
 
 
 @kernel
@@ -605,24 +620,34 @@ def add_leaves(codes, offsets, categorical, starts, features, cuts, children, va
 
     All trees look at some rows before the next ones come, so that the codes of these stay in the cache.
     """
+    nodes = np.empty(min(BLOCK, len(scores)), dtype=np.int64)
     for begin in range(0, len(scores), BLOCK):
         end = min(begin + BLOCK, len(scores))
         for t in range(len(starts) - 1):
             tree = slice(starts[t], starts[t + 1])
-            split_on, at, branches, of_node = features[tree], cuts[tree], children[tree], values[tree]
+            of_node = values[tree]
+            _descend(codes, begin, end, offsets, categorical, features[tree], cuts[tree], children[tree], nodes)
             for i in range(begin, end):
-                leaf = _end_of_path(codes, i, offsets, categorical, split_on, at, branches)
                 for c in range(scores.shape[1]):
-                    scores[i, c] += of_node[leaf, c]
+                    scores[i, c] += of_node[nodes[i - begin], c]
 
 
 @kernel
-def _end_of_path(codes, i, offsets, categorical, features, cuts, children):
-    node = 0
-    while features[node] >= 0:
-        f = features[node]
-        child = children[node, _leaf(codes[f, i], cuts[node], offsets[f + 1] - offsets[f] - 1, categorical[f])]
-        if child < 0:
-            break
-        node = child
-    return node
+def _descend(codes, begin, end, offsets, categorical, features, cuts, children, nodes):
+    """Where the rows of a block end.
+
+    All rows take a step before any takes the next, and none decides what is done: so the steps of many rows are under
+    way at once, where a single row's would wait for each other.
+    """
+    nodes[:] = 0
+    moves = True
+    while moves:
+        moves = False
+        for i in range(begin, end):
+            node = nodes[i - begin]
+            f = max(features[node], 0)
+            branch = _leaf(codes[f, i], cuts[node], offsets[f + 1] - offsets[f] - 1, categorical[f])
+            child = children[node, branch]
+            goes = features[node] >= 0 and child >= 0
+            nodes[i - begin] = child if goes else node
+            moves |= goes
