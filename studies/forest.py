@@ -1,18 +1,24 @@
 """The forest beside the others: fills the marked places of docs/forest.md.
 
 python studies/forest.py
+python studies/forest.py --scores DIR   # makes unseen.csv anew, from a folder of `adacc study run forest`
 """
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from places import fill
 
+from adacc import metrics
 from adacc.study import stats
+from adacc.study.plan import Task
+from adacc.study.run import load, split
+from adacc.study.store import Store
 from adacc.study.summary import Summary, read_summary
 
 HERE = Path(__file__).resolve().parent
@@ -97,6 +103,38 @@ def by_set(study: Study) -> str:
     return "\n".join(lines)
 
 
+def unseen(scores: Store, data_dir: str | None) -> pd.DataFrame:
+    """Every method on the fifth of each set's rows that the choice of the forest's defaults did not see."""
+    protocol, found = scores.protocol(), []
+    for name in protocol.datasets:
+        y = load(name, None, data_dir).target
+        _, kept = split(replace(protocol, folds=5), Task(name, 0, 0), y)
+        decided: dict[str, np.ndarray] = {}
+        for task in [each for each in protocol.tasks() if each.dataset == name]:
+            result = scores.read(task)
+            for series, of_rows in zip(result.series, result.scores, strict=True):
+                decided.setdefault(series.method, np.zeros(len(y), dtype=np.int8))[result.rows] = of_rows > 0
+        for method, predicted in decided.items():
+            found.append({"dataset": name, "method": method} | {
+                measure: 100 * getattr(metrics, measure)(y[kept], predicted[kept], pos_label=1)
+                for measure in ("balanced_accuracy", "gmean")
+            })  # fmt: skip
+    return pd.DataFrame(found)
+
+
+def on_unseen(table: pd.DataFrame, label) -> str:
+    """Means and mean ranks; methods by their mean rank."""
+    tables = {measure: table.pivot_table(measure, "dataset", "method") for measure in ("balanced_accuracy", "gmean")}
+    ranks = {measure: stats.ranks(each.to_numpy().round(4)).mean(axis=0) for measure, each in tables.items()}
+    means = {measure: each.mean().to_numpy() for measure, each in tables.items()}
+    lines = ["| Method | bal. acc. | gmean | rank, bal. acc. | rank, gmean |", "|---|---:|---:|---:|---:|"]
+    methods = list(tables["gmean"].columns)
+    for i in np.argsort(ranks["balanced_accuracy"], kind="stable"):
+        cells = [_best(means[measure], i, max) for measure in tables] + [_best(ranks[m], i, min) for m in tables]
+        lines.append(f"| {label(methods[i])} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def candidates(table: pd.DataFrame) -> str:
     """How the defaults were chosen."""
     shown = (
@@ -114,7 +152,12 @@ def candidates(table: pd.DataFrame) -> str:
 def main() -> None:
     parser = ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--results", type=Path, default=HERE / "results" / "forest")
+    parser.add_argument("--scores", type=Path, help="a folder of `adacc study run forest`")
+    parser.add_argument("--data-dir", help="a folder with the data sets, which --scores needs")
     options = parser.parse_args()
+    if options.scores is not None:
+        table = unseen(Store(options.scores), options.data_dir)
+        table.to_csv(options.results / "unseen.csv", index=False, float_format="%.4f")
     study = Study(read_summary(options.results))
     fill(
         DOCUMENT,
@@ -122,6 +165,7 @@ def main() -> None:
             "means": means(study),
             "tests": tests(study),
             "sets": by_set(study),
+            "unseen": on_unseen(pd.read_csv(options.results / "unseen.csv"), study.summary.protocol.label),
             "candidates": candidates(pd.read_csv(options.results / "defaults.csv")),
         },
     )

@@ -1,9 +1,10 @@
 """How the defaults of AdaCCForestClassifier were chosen: once, without a look at a test fold, the same for all sets.
 
 Of every set only four fifths of the rows are used: the training rows of the first of five folds. They are split into
-three parts, each scored by forests that were grown on the other two. Each candidate is a way to fill the bags and a share of F1 in
-the choice of the decision. The one with the best mean over the sets of balanced accuracy, gmean and OPM, all three
-added up, becomes the default. Leaving out a set at a time says whether one set decided it.
+three parts, each scored by forests that were grown on the other two. Each candidate is a way to fill the bags and a
+share of F1 in the choice of the decision. The one with the best mean over the sets of balanced accuracy, gmean and OPM,
+all three added up, becomes the default, unless it takes longer than a balanced random forest (benchmarks/trees.py).
+Leaving out a set at a time says whether one set decided it.
 
     python studies/forest_defaults.py --data-dir DIR --out studies/results/forest/defaults.csv --jobs 2
 """
