@@ -141,7 +141,7 @@ def candidates(table: pd.DataFrame) -> str:
         table.groupby(["bags", "share_of_f1"], sort=False)[["balanced_accuracy", "gmean", "opm", "auc"]].mean() * 100
     )
     worth = shown[["balanced_accuracy", "gmean", "opm"]].sum(axis=1)
-    lines = ["| Bags | share of F1 | bal. acc. | gmean | OPM | AUC |", "|---|---:|---:|---:|---:|---:|"]
+    lines = ["| Say | share of F1 | bal. acc. | gmean | OPM | AUC |", "|---|---:|---:|---:|---:|---:|"]
     for (bags, share), row in shown.iterrows():
         cells = " | ".join(f"{value:.2f}" for value in row)
         mark = "**" if worth[bags, share] == worth.max() else ""

@@ -92,7 +92,7 @@ def test_a_forest_is_trained_like_any_method(folder, tmp_path, target, drop):
     due = adacc.AdaCCForestClassifier(n_estimators=6, calibration="sigmoid", random_state=3)
     due.fit(old[FEATURES], old[target])
     np.testing.assert_array_equal(model.predict_proba(old[FEATURES]), due.predict_proba(old[FEATURES]))
-    assert f"method: adacc-forest, {model.n_iter_} trees on 6 bags\n" in out
+    assert f"method: adacc-forest, {model.n_iter_} trees on 7 bags\n" in out
     assert f"Balanced accuracy on rows out of the bags: {due.oob_balanced_accuracy_:.1%}. Recall is of" in out
     assert "flatters" not in out
     assert "costs:" not in out

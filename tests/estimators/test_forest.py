@@ -51,35 +51,49 @@ def test_rows_out_of_the_bags_hear_only_the_bags_they_are_not_in(n_classes):
     rows = Rows.group(y, n_classes, rng.integers(1, 4, 90).astype(float))
     layout = Layout(partial(Binning(rows.weight, None).columns, read(X)), 3, rows, Threads(1))
     even = np.ones(n_classes)
-    kinds = (Bag(1.0, 1, Growth(max_depth=None)), Bag(1.5, 4, Growth(max_depth=2, max_features=2)))
-    bags = Bags(kinds, n_bags=7, criterion="gini", seed=5)
+    kinds = (Bag(4, 1.0, 1, Growth(max_depth=None)), Bag(3, 1.5, 4, Growth(max_depth=2, max_features=2)))
+    bags = Bags(kinds, criterion="gini", seed=5)
     forest = grow_forest(layout, Plan(AdaCC2(), even, even, 1.0, 0), bags, Threads(1))
 
     trees, votes = forest.ensemble.models.describe(np.arange(n_classes)), forest.ensemble.votes
     heard, total, at = np.zeros((2, 90)), np.zeros((2, 90, n_classes)), 0
-    for number in range(bags.n_bags):
-        ratio = kinds[number % 2].ratio
+    for number, kind in enumerate([0] * 4 + [1] * 3):
+        ratio, share = kinds[kind].ratio, 1.0 / kinds[kind].n_bags
         bag, members = draw_bag(rows, ratio, np.random.default_rng([bags.seed, number]))
         counts = np.zeros(90)
         counts[members] = bag.weight
         most = ratio * rows.class_weight.min()
         assert [counts[y == k].sum() for k in range(n_classes)] == [round(min(w, most)) for w in rows.class_weight]
         end = at + 1
-        while end < len(votes) and votes[at:end, 0].sum() < 1.0 / bags.n_bags - 1e-9:
+        while end < len(votes) and votes[at:end, 0].sum() < share - 1e-9:
             end += 1
-        assert votes[at:end, 0].sum() == pytest.approx(1.0 / bags.n_bags)
+        assert votes[at:end, 0].sum() == pytest.approx(share)
+        assert (forest.kind[at:end] == kind).all()
         for i in np.setdiff1d(np.arange(90), members):
-            heard[number % 2, i] += 1
+            heard[kind, i] += 1
             for tree, vote in zip(trees[at:end], votes[at:end], strict=True):
                 predicted = end_of_path(tree, X[i])
-                total[number % 2, i, predicted] += vote[predicted] * bags.n_bags
+                total[kind, i, predicted] += vote[predicted] / share
         at = end
     assert at == len(votes)
     asked = np.flatnonzero(heard.all(axis=0))
-    expected = sum(share * total[kind, asked] / heard[kind, asked, None] for kind, share in enumerate((4 / 7, 3 / 7)))
     assert len(asked) > 30
     np.testing.assert_array_equal(forest.asked, asked)
-    np.testing.assert_allclose(forest.shares, expected, atol=1e-12)
+    np.testing.assert_allclose(forest.shares, total[:, asked] / heard[:, asked, None], atol=1e-12)
+
+
+def test_the_rows_out_of_the_bags_decide_who_has_a_say():
+    """Long boosters learn what is intricate, and the noise as well."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(3000, 4))
+    clean = np.sin(9 * X[:, 0]) * np.sin(9 * X[:, 1]) > 0.5
+    noisy = rng.random(3000) < np.where(X[:, 0] > 0, 0.3, 0.1)
+    says = []
+    for y in (clean, noisy):
+        model = adacc.AdaCCForestClassifier(n_estimators=24, random_state=0).fit(X, y)
+        of_bag = model._ensemble.votes.max(axis=1)
+        says.append(of_bag[-4 * 40 :].sum() / of_bag.sum())
+    assert says[0] > says[1]
 
 
 def test_it_sees_interactions_that_stumps_do_not():

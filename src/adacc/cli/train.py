@@ -49,7 +49,7 @@ def add_to(commands: Any) -> None:
     top.add_argument("--id", metavar="COL", help="a column that names rows, and so is no feature")
     top.add_argument(
         "--rounds", type=rounds, default=100, metavar="N",
-        help="rounds of boosting; of adacc-forest its bags (default: 100)",
+        help="rounds of boosting; of adacc-forest its narrow bags (default: 100)",
     )  # fmt: skip
     top.add_argument(
         "--costs", type=costs, metavar="L=C,...",

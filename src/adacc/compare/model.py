@@ -44,7 +44,7 @@ def fit(
     pos_label : label, default=None
         The class to be found, of two; None is the rarer.
     rounds : int, default=100
-        How many at most; of a forest its bags.
+        How many at most; of a forest its narrow bags.
     seed : int, default=0
         Of what is drawn at random.
     costs : "balanced" or mapping of label to cost, default=None
@@ -105,7 +105,7 @@ def has_curves(model: Voting) -> bool:
 
 def n_bags(model: Voting) -> int | None:
     """Of a forest."""
-    return model.n_estimators if isinstance(model, AdaCCForestClassifier) else None
+    return sum(kind.n_bags for kind in model._bags().kinds) if isinstance(model, AdaCCForestClassifier) else None
 
 
 def describe(model: Voting, positive: Any, gaps: Collection[str] | None = None) -> dict[str, Any]:

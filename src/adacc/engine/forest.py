@@ -31,6 +31,8 @@ class Bag:
 
     Attributes
     ----------
+    n_bags : int
+        How often.
     ratio : float
         Most rows of a class for each of the rarest.
     n_rounds : int
@@ -39,6 +41,7 @@ class Bag:
         Of its trees.
     """
 
+    n_bags: int
     ratio: float
     n_rounds: int
     growth: Growth
@@ -51,9 +54,7 @@ class Bags:
     Attributes
     ----------
     kinds : tuple of Bag
-        They take turns.
-    n_bags : int
-        How many there are.
+        One after the other.
     criterion : str
         Of the splits.
     seed : int
@@ -61,7 +62,6 @@ class Bags:
     """
 
     kinds: tuple[Bag, ...]
-    n_bags: int
     criterion: str
     seed: int
 
@@ -72,15 +72,17 @@ class Forest(NamedTuple):
     Attributes
     ----------
     ensemble : Ensemble
-        The votes of each bag add up to 1 over the number of bags.
+        The votes of all bags of a kind add up to 1, those of each to the same.
+    kind : ndarray of shape (n_trees,)
+        The kind of bag that each tree is of.
     asked : ndarray of int
         Rows, in the order of the layout, that were out of some bag of every kind.
-    shares : ndarray of shape (n_asked, n_classes)
-        Of each, the share of the votes that each class has among the bags that the row was not in. Every kind of bag
-        has the say that it has in the forest, though a row be out of many of one kind and of few of another.
+    shares : ndarray of shape (n_kinds, n_asked, n_classes)
+        Of each, the share of the votes that each class has among the bags of a kind that the row was not in.
     """
 
     ensemble: Ensemble
+    kind: NDArray[np.intp]
     asked: NDArray[np.intp]
     shares: Array
 
@@ -91,8 +93,10 @@ def grow_forest(layout: Layout, plan: Plan, bags: Bags, threads: Threads) -> For
     watched = _watched(rows, bags.seed)
     codes_watched = np.ascontiguousarray(codes[:, watched])
 
+    kind_of_bag = np.repeat(np.arange(len(bags.kinds)), [kind.n_bags for kind in bags.kinds])
+
     def boost(number: int) -> tuple[Ensemble, NDArray[np.intp], Array]:
-        kind = bags.kinds[number % len(bags.kinds)]
+        kind = bags.kinds[kind_of_bag[number]]
         bag, members = draw_bag(rows, kind.ratio, np.random.default_rng([bags.seed, number]))
         learner = TreeLearner(
             np.ascontiguousarray(codes[:, members]), bag, layout.coder, bags.criterion, plan.tie_class, kind.growth,
@@ -107,18 +111,21 @@ def grow_forest(layout: Layout, plan: Plan, bags: Bags, threads: Threads) -> For
         scorer = _trees_of(ensemble).compile(contributions(ensemble.votes, np.ones(rows.n_classes)))
         return ensemble, out, scorer.of_codes(np.ascontiguousarray(codes_watched[:, out])) / _strength(ensemble)
 
-    n_kinds, n_outputs = min(len(bags.kinds), bags.n_bags), 1 if rows.n_classes == 2 else rows.n_classes
+    n_kinds, n_outputs = len(bags.kinds), 1 if rows.n_classes == 2 else rows.n_classes
     heard, scores = np.zeros((n_kinds, len(watched))), np.zeros((n_kinds, len(watched), n_outputs))
     ensembles = []
-    for number, (ensemble, out, found) in enumerate(threads.each(boost, range(bags.n_bags))):
+    # The last ones first: they may take longest, and none should be left over when the others are done.
+    grown = threads.each(boost, range(len(kind_of_bag))[::-1])[::-1]
+    for kind, (ensemble, out, found) in zip(kind_of_bag, grown, strict=True):
         ensembles.append(ensemble)
-        heard[number % n_kinds, out] += 1.0
-        scores[number % n_kinds, out] += found
+        heard[kind, out] += 1.0
+        scores[kind, out] += found
     asked = np.flatnonzero(heard.all(axis=0))
-    say = np.bincount(np.arange(bags.n_bags) % n_kinds) / bags.n_bags
-    mean = np.tensordot(say, scores[:, asked] / heard[:, asked, None], axes=1)
-    shares = np.column_stack([1.0 - mean, 1.0 + mean]) / 2.0 if n_outputs == 1 else mean
-    return Forest(_joined(ensembles), watched[asked], shares)
+    mean = scores[:, asked] / heard[:, asked, None]
+    shares = np.concatenate([1.0 - mean, 1.0 + mean], axis=2) / 2.0 if n_outputs == 1 else mean
+    sizes = [len(ensemble) for ensemble in ensembles]
+    say = 1.0 / np.bincount(kind_of_bag)[kind_of_bag]
+    return Forest(_joined(ensembles, say), np.repeat(kind_of_bag, sizes), watched[asked], shares)
 
 
 def _watched(rows: Rows, seed: int) -> NDArray[np.intp]:
@@ -166,13 +173,15 @@ def _strength(ensemble: Ensemble) -> float:
     return float(ensemble.votes.max(axis=1).sum()) or 1.0
 
 
-def _joined(ensembles: list[Ensemble]) -> Ensemble:
-    """One after the other, each with the same say."""
+def _joined(ensembles: list[Ensemble], say: Array) -> Ensemble:
+    """One after the other, the votes of each adding up to its say."""
     first, trees = ensembles[0], [_trees_of(ensemble) for ensemble in ensembles]
     sizes = np.concatenate([np.diff(each.starts) for each in trees])
     return Ensemble(
         models=Trees(np.concatenate([each.nodes for each in trees]), np.cumsum([0, *sizes]), trees[0].coder),
-        votes=np.concatenate([each.votes / (_strength(each) * len(ensembles)) for each in ensembles]),
+        votes=np.concatenate(
+            [each.votes * (part / _strength(each)) for each, part in zip(ensembles, say, strict=True)]
+        ),
         decision=first.decision,
         tie_class=first.tie_class,
         factors=np.concatenate([each.factors for each in ensembles]),

@@ -33,6 +33,12 @@ SHARE_OF_F1 = 0.05
 WIDE = 10.0
 """Most rows of another class for each of the rarest, in a wide bag."""
 
+FEWER, LONGER = 6, 8
+"""How many narrow bags there are for a wide one, and how many times as many rounds it has."""
+
+SAYS = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""Of the wide bags: what is tried."""
+
 GRID = 201
 """Thresholds that are looked at."""
 
@@ -44,21 +50,22 @@ MOST = 4000
 class AdaCCForestClassifier(Voting):
     """A forest of AdaCC boosters: trees that see interactions, and no parameter that needs setting.
 
-    Rows are drawn with replacement into bags in which all classes weigh the same: of three bags two are narrow, with as
-    many rows of every class, and one is wide, with up to ten rows of other classes for each of the rarest. Each has a
-    short AdaCC2 booster of trees, and the same say. Of two classes the decision is that of best balanced accuracy (and
-    a little F1) on the rows out of the bags: it takes no cost matrix and no folds. The same rows scale the scores to
-    half the log-odds of balanced classes, as those of AdaBoost are.
+    Rows are drawn with replacement into bags in which all classes weigh the same, and trees are boosted on each by
+    AdaCC2. Most bags are narrow, with as many rows of every class, and have a few rounds: noise does them little harm.
+    One for every six of these is wide, with up to ten rows of other classes for each of the rarest, and has eight times
+    as many rounds: they learn what is intricate. Rows out of the bags decide which of the two have how much say, and,
+    of two classes, where the votes divide, by balanced accuracy (and a little F1): it takes no cost matrix and no
+    folds. The same rows scale the scores to half the log-odds of balanced classes, as those of AdaBoost are.
 
     Parameters
     ----------
-    n_estimators : int, default=100
-        Bags, a booster each.
+    n_estimators : int, default=60
+        Narrow bags, a booster each.
     n_rounds : int, default=5
-        Most rounds of each booster.
+        Most rounds of their boosters.
     criterion : {"gini", "entropy", "error"}, default="gini"
         What a split minimises.
-    max_depth : int or None, default=10
+    max_depth : int or None, default=8
         Splits from the root of a tree to a leaf; None for no limit.
     max_leaf_nodes : int or None, default=None
         Most leaves of a tree; the splits of the largest gain come first.
@@ -110,10 +117,10 @@ class AdaCCForestClassifier(Voting):
     0.98
     """
 
-    n_estimators: int = 100
+    n_estimators: int = 60
     n_rounds: int = 5
     criterion: str = "gini"
-    max_depth: int | None = 10
+    max_depth: int | None = 8
     max_leaf_nodes: int | None = None
     min_samples_leaf: int = 1
     max_features: Any = "2sqrt"
@@ -147,7 +154,7 @@ class AdaCCForestClassifier(Voting):
             self.__dict__.update(self._tuned(forest, problem))
             if self.verbose:
                 sys.stderr.write(
-                    f"{type(self).__name__}: {len(forest.ensemble)} trees on {bags.n_bags} bags, balanced accuracy out "
+                    f"{type(self).__name__}: {len(forest.ensemble)} trees, balanced accuracy out "
                     f"of the bags {self.oob_balanced_accuracy_:.3f}\n"
                 )
         return self
@@ -160,13 +167,11 @@ class AdaCCForestClassifier(Voting):
             whole("max_bins", self.max_bins, least=2)
         if self.calibration is not None:
             one_of("calibration", self.calibration, ("sigmoid", "isotonic"))
-        narrow = Bag(ratio=1.0, n_rounds=whole("n_rounds", self.n_rounds, least=1), growth=growth)
-        return Bags(
-            kinds=(narrow, replace(narrow, ratio=WIDE), narrow),
-            n_bags=whole("n_estimators", self.n_estimators, least=1),
-            criterion=one_of("criterion", self.criterion, CRITERIA),
-            seed=read_seed(self.random_state),
-        )
+        n_bags = whole("n_estimators", self.n_estimators, least=1)
+        n_rounds = whole("n_rounds", self.n_rounds, least=1)
+        narrow = Bag(n_bags, 1.0, n_rounds, growth)
+        wide = Bag(max(n_bags // FEWER, 1), WIDE, LONGER * n_rounds, growth)
+        return Bags((narrow, wide), one_of("criterion", self.criterion, CRITERIA), read_seed(self.random_state))
 
     def _grown(self, problem: Problem, bags: Bags, n_threads: int) -> Forest:
         with Threads(n_threads) as threads:
@@ -181,12 +186,17 @@ class AdaCCForestClassifier(Voting):
         true, weight = rows.true[forest.asked].astype(np.intp), rows.weight[forest.asked]
         by_class: Array = np.bincount(true, weight, rows.n_classes)  # type: ignore[assignment]
         ensemble, accuracy, calibrator = forest.ensemble, np.nan, None
-        if by_class.all():
+        if len(true) and by_class.all():
             balanced = weight / by_class[true]
-            decision = _best_decision(forest.shares, true, balanced, rows.class_weight, ensemble.tie_class)
-            scores = _scores(forest.shares, decision)
+            says = [np.array([1.0 - say, say]) for say in SAYS]
+            tries = [np.tensordot(say, forest.shares, axes=1) for say in says]
+            found = [_best_decision(each, true, balanced, rows.class_weight, ensemble.tie_class) for each in tries]
+            best = int(np.argmax([worth for worth, _ in found]))
+            _, decision = found[best]
+            scores = _scores(tries[best], decision)
             scale = _scale(scores, true, balanced)
-            ensemble = replace(ensemble, votes=ensemble.votes * scale, decision=decision)
+            votes = ensemble.votes * says[best][forest.kind, None] * scale
+            ensemble = replace(ensemble, votes=votes, decision=decision)
             right = decide(settle(scores * scale), ensemble.tie_class) == true
             accuracy = float((balanced * right).sum() / rows.n_classes)
             if self.calibration is not None:
@@ -216,14 +226,17 @@ def _scores(shares: Array, decision: Array) -> Array:
     return by_class
 
 
-def _best_decision(shares: Array, true: NDArray[np.intp], balanced: Array, by_class: Array, tie_class: int) -> Array:
-    """What the votes of each class are multiplied by: for two, so that balanced accuracy is best, and a little F1.
+def _best_decision(
+    shares: Array, true: NDArray[np.intp], balanced: Array, by_class: Array, tie_class: int
+) -> tuple[float, Array]:
+    """How good the votes are, and what those of each class are multiplied by: for two, so that balanced accuracy is
+    best, and a little F1; more are decided by most votes.
 
     The rates are smoothed, each score being spread by a Gaussian [Silverman's rule]: of few rows the best threshold
     would be luck.
     """
     if len(by_class) > 2:
-        return np.ones(len(by_class))
+        return float((balanced * (decide(shares, tie_class) == true)).sum()), np.ones(len(by_class))
     positive = 1 - tie_class
     share = shares[:, positive]
     thresholds = np.linspace(share.min(), share.max(), GRID)
@@ -231,10 +244,11 @@ def _best_decision(shares: Array, true: NDArray[np.intp], balanced: Array, by_cl
     alarms = _share_above(share[true != positive], balanced[true != positive], thresholds)
     n_positive, n_others = by_class[positive], by_class[tie_class]
     f1 = 2.0 * caught * n_positive / (caught * n_positive + alarms * n_others + n_positive)
-    best = thresholds[np.argmax((caught + 1.0 - alarms) / 2.0 + SHARE_OF_F1 * f1)]
+    worth = (caught + 1.0 - alarms) / 2.0 + SHARE_OF_F1 * f1
+    best = int(np.argmax(worth))
     decision = np.empty(2)
-    decision[positive], decision[tie_class] = 2.0 - 2.0 * best, 2.0 * best
-    return decision
+    decision[positive], decision[tie_class] = 2.0 - 2.0 * thresholds[best], 2.0 * thresholds[best]
+    return float(worth[best]), decision
 
 
 def _share_above(scores: Array, weight: Array, thresholds: Array) -> Array:
