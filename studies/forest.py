@@ -116,7 +116,7 @@ def unseen(scores: Store, data_dir: str | None) -> pd.DataFrame:
                 decided.setdefault(series.method, np.zeros(len(y), dtype=np.int8))[result.rows] = of_rows > 0
         for method, predicted in decided.items():
             found.append({"dataset": name, "method": method} | {
-                measure: 100 * getattr(metrics, measure)(y[kept], predicted[kept], pos_label=1)
+                measure: 100 * getattr(metrics, measure)(y[kept], predicted[kept])
                 for measure in ("balanced_accuracy", "gmean")
             })  # fmt: skip
     return pd.DataFrame(found)

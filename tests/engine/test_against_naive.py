@@ -187,6 +187,7 @@ def test_sampling_methods(monkeypatch, method, sampler, n_classes):
     assert_same(engine, naive.boost(X, y, method, n_rounds=ROUNDS, sample=sample))
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("rates", ["training", "out-of-bag"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("data", ["clouds", "small integers", "gaps"])

@@ -27,7 +27,7 @@ from adacc.estimators.voting import Voting, attributes_of
 from adacc.rules.adacc import AdaCC2
 from adacc.rules.base import Array
 
-SHARE_OF_F1 = 0.05
+SHARE_OF_F1 = 0.1
 """What F1 counts beside balanced accuracy where the threshold is chosen."""
 
 WIDE = 10.0
@@ -59,7 +59,7 @@ class AdaCCForestClassifier(Voting):
 
     Parameters
     ----------
-    n_estimators : int, default=60
+    n_estimators : int, default=40
         Narrow bags, a booster each.
     n_rounds : int, default=5
         Most rounds of their boosters.
@@ -117,7 +117,7 @@ class AdaCCForestClassifier(Voting):
     0.98
     """
 
-    n_estimators: int = 60
+    n_estimators: int = 40
     n_rounds: int = 5
     criterion: str = "gini"
     max_depth: int | None = 8
