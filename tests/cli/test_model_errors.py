@@ -140,7 +140,7 @@ CASES = [
     ("explain size.adacc --report r.html", "--report is for two classes, and size.adacc tells 3 apart"),
     # methods
     ("methods adac", "method 'adac' is unknown: did you mean 'adac3' or 'adac2' or 'adac1'?"),
-    ("methods lihgtgbm", "method 'lihgtgbm' is unknown: did you mean 'lightgbm'?"),
+    ("methods lihgtgbm", "method 'lihgtgbm' is unknown: did you mean 'lightgbm' or"),
     ("methods adacc-forst", "method 'adacc-forst' is unknown: did you mean 'adacc-forest'"),
     ("methods zzz", "method 'zzz' is unknown: known are adaboost, "),
 ]

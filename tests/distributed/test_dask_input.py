@@ -512,7 +512,7 @@ def test_a_class_for_each_method(two, kind):
 def test_every_local_class_but_those_that_draw_rows_is_on_dask():
     local = {name for name in adacc.__all__ if name.endswith("Classifier")}
     there = {name.removeprefix("Dask") for name in adacc.distributed.__all__ if name.startswith("Dask")}
-    assert local - there == {"RUSBoostClassifier", "SMOTEBoostClassifier"}
+    assert local - there == {"RUSBoostClassifier", "SMOTEBoostClassifier", "AdaCCForestClassifier"}
     assert there <= local
 
 
