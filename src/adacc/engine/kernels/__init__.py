@@ -5,7 +5,7 @@ elsewhere. Rows stand grouped by class: ``starts[k]:starts[k + 1]`` are the rows
 up. Outputs come last, preallocated.
 """
 
-from adacc.engine.kernels.coding import add_steps, code_values, find_thresholds, take_columns
+from adacc.engine.kernels.coding import add_steps, code_values, find_thresholds, hash_rows, take_columns
 from adacc.engine.kernels.splitting import (
     ENTROPY,
     ERROR,
@@ -19,7 +19,6 @@ from adacc.engine.kernels.splitting import (
     fill_defaults,
     find_leaves,
     grow_tree,
-    hash_rows,
 )
 from adacc.engine.kernels.weighing import add_votes, add_votes_each, reweigh, weigh_pairs
 

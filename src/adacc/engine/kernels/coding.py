@@ -150,3 +150,15 @@ def add_steps(X, columns, starts, thresholds, values, scores):
                     code = codes[i] if block[i] == block[i] else missing
                     for c in range(n_outputs):
                         scores[begin + i, c] += steps[code, c]
+
+
+@kernel
+def hash_rows(codes, keys, hashes):
+    """Add ``keys[f] * code`` of every feature to each row's hash: equal rows get equal hashes, others hardly ever.
+
+    Whole blocks at a time: in plain Python a product of arrays may wrap around, as it should, and one of numbers warns.
+    """
+    for f in range(len(codes)):
+        for begin in range(0, len(hashes), BLOCK):
+            some = hashes[begin : begin + BLOCK]
+            some += keys[f] * codes[f, begin : begin + BLOCK].astype(np.uint64)

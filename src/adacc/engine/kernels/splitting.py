@@ -22,18 +22,6 @@ _FUSE = {"contract"}
 
 
 @kernel
-def hash_rows(codes, keys, hashes):
-    """Add ``keys[f] * code`` of every feature to each row's hash: equal rows get equal hashes, others hardly ever.
-
-    Whole blocks at a time: in plain Python a product of arrays may wrap around, as it should, and one of numbers warns.
-    """
-    for f in range(len(codes)):
-        for begin in range(0, len(hashes), BLOCK):
-            some = hashes[begin : begin + BLOCK]
-            some += keys[f] * codes[f, begin : begin + BLOCK].astype(np.uint64)
-
-
-@kernel
 def add_rows(codes, offsets, rows, by, begins, ends, histogram):
     """Add `by` of each listed row to its class's histogram, for the features whose codes these are.
 
