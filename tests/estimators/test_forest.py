@@ -12,7 +12,7 @@ from sklearn.model_selection import train_test_split
 
 import adacc
 from adacc.engine.binning import Binning
-from adacc.engine.forest import Bag, Bags, draw_bag, grow_forest
+from adacc.engine.forest import Bags, Kind, draw_bag, grow_forest
 from adacc.engine.ground import Plan
 from adacc.engine.layout import Layout
 from adacc.engine.rows import Rows
@@ -51,7 +51,7 @@ def test_rows_out_of_the_bags_hear_only_the_bags_they_are_not_in(n_classes):
     rows = Rows.group(y, n_classes, rng.integers(1, 4, 90).astype(float))
     layout = Layout(partial(Binning(rows.weight, None).columns, read(X)), 3, rows, Threads(1))
     even = np.ones(n_classes)
-    kinds = (Bag(4, 1.0, 1, Growth(max_depth=None)), Bag(3, 1.5, 4, Growth(max_depth=2, max_features=2)))
+    kinds = (Kind(4, 1.0, 1, Growth(max_depth=None)), Kind(3, 1.5, 4, Growth(max_depth=2, max_features=2)))
     bags = Bags(kinds, criterion="gini", seed=5)
     forest = grow_forest(layout, Plan(AdaCC2(), even, even, 1.0, 0), bags, Threads(1))
 

@@ -137,7 +137,7 @@ def own_methods() -> dict[str, Own | OwnForest]:
 
 def show(options: Namespace) -> None:
     from adacc.compare import contestants
-    from adacc.rules.registry import meant
+    from adacc.rules.registry import unknown
 
     own, everyone = own_methods(), contestants()
     others = {name: each for name, each in everyone.items() if not each.is_own}
@@ -148,9 +148,7 @@ def show(options: Namespace) -> None:
     elif options.name in others:
         say(_of_other(others[options.name]))
     else:
-        known = [*own, *others]
-        hint = meant(options.name, known) or f"known are {', '.join(known)}"
-        raise ValueError(f"method {options.name!r} is unknown: {hint}")
+        raise unknown(options.name, [*own, *others])
 
 
 def _all(own: dict[str, Own | OwnForest], others: dict[str, Contestant]) -> str:

@@ -32,7 +32,7 @@ def add_to(commands: Any) -> None:
 
 
 def _add_run(run: ArgumentParser) -> None:
-    run.add_argument("protocol", metavar="STUDY", help="'paper', or a TOML file like it")
+    run.add_argument("protocol", metavar="STUDY", help="'paper', 'forest', or a TOML file like them")
     run.add_argument("--out", required=True, metavar="DIR", help="where results are kept")
     where = run.add_argument_group("where and how")
     where.add_argument("--data-dir", metavar="DIR", help="a folder with the data sets (default: ADACC_DATA)")

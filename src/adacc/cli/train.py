@@ -148,19 +148,16 @@ def left_out(options: Namespace) -> list[str]:
 
 
 def _check_method(name: str) -> None:
-    from adacc.rules.registry import METHODS, meant
+    from adacc.rules.registry import METHODS, unknown
     from adacc.study.baselines import BASELINES, FORESTS
 
-    own = [*METHODS, *FORESTS]
-    if name in own:
-        return
-    if name in BASELINES:
+    if name in BASELINES and name not in FORESTS:
         raise ValueError(
             f"{name} is a method of {BASELINES[name].library}: adacc compares with it, and trains its own methods "
             "only; `adacc methods` lists them"
         )
-    hint = meant(name, own) or f"known are {', '.join(own)}"
-    raise ValueError(f"method {name!r} is unknown: {hint}")
+    if name not in METHODS and name not in FORESTS:
+        raise unknown(name, [*METHODS, *FORESTS])
 
 
 def _labels(frame: pd.DataFrame, options: Namespace) -> Labels:

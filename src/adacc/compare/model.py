@@ -105,7 +105,7 @@ def has_curves(model: Voting) -> bool:
 
 def n_bags(model: Voting) -> int | None:
     """Of a forest."""
-    return sum(kind.n_bags for kind in model._bags().kinds) if isinstance(model, AdaCCForestClassifier) else None
+    return sum(kind.n_bags for kind in model._kinds()) if isinstance(model, AdaCCForestClassifier) else None
 
 
 def describe(model: Voting, positive: Any, gaps: Collection[str] | None = None) -> dict[str, Any]:

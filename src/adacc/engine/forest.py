@@ -26,8 +26,8 @@ WATCHED = 3_000
 
 
 @dataclass(frozen=True)
-class Bag:
-    """What is drawn, and what is done with it. All classes weigh the same at first.
+class Kind:
+    """A kind of bag: what is drawn, and what is done with it. All classes weigh the same at first.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Bags:
 
     Attributes
     ----------
-    kinds : tuple of Bag
+    kinds : tuple of Kind
         One after the other.
     criterion : str
         Of the splits.
@@ -61,7 +61,7 @@ class Bags:
         Of all that is drawn.
     """
 
-    kinds: tuple[Bag, ...]
+    kinds: tuple[Kind, ...]
     criterion: str
     seed: int
 

@@ -15,7 +15,7 @@ from sklearn.utils import Tags
 
 from adacc.engine.binning import Binning
 from adacc.engine.ensemble import contributions, decide, settle
-from adacc.engine.forest import Bag, Bags, Forest, grow_forest
+from adacc.engine.forest import Bags, Forest, Kind, grow_forest
 from adacc.engine.ground import Plan
 from adacc.engine.layout import Layout
 from adacc.engine.splits import CRITERIA
@@ -96,11 +96,11 @@ class AdaCCForestClassifier(Voting):
     estimators_ : list of Tree
         The trees, bag by bag.
     estimator_weights_ : ndarray of shape (n_iter_,)
-        Vote of each tree in its booster; in the forest every booster's count the same.
+        Vote of each tree in its booster; in the forest all boosters of a kind of bag count the same.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the votes.
     oob_balanced_accuracy_ : float
-        Of rows out of the bags; NaN where a class has none. The decision was tuned on them, and nothing else was.
+        Of rows out of the bags; NaN where a class has none. The decision and who has how much say were tuned on them.
     history_ : dict of ndarray
         As of `AdaCC2Classifier`, one bag after the other.
 
@@ -160,18 +160,21 @@ class AdaCCForestClassifier(Voting):
         return self
 
     def _bags(self) -> Bags:
-        growth = read_growth(self.get_params(deep=False))
         if not isinstance(self.verbose, bool):
             whole("verbose", self.verbose, least=0)
         if self.max_bins is not None:
             whole("max_bins", self.max_bins, least=2)
         if self.calibration is not None:
             one_of("calibration", self.calibration, ("sigmoid", "isotonic"))
+        return Bags(self._kinds(), one_of("criterion", self.criterion, CRITERIA), read_seed(self.random_state))
+
+    def _kinds(self) -> tuple[Kind, Kind]:
+        """The narrow bags and the wide ones."""
+        growth = read_growth(self.get_params(deep=False))
         n_bags = whole("n_estimators", self.n_estimators, least=1)
         n_rounds = whole("n_rounds", self.n_rounds, least=1)
-        narrow = Bag(n_bags, 1.0, n_rounds, growth)
-        wide = Bag(max(n_bags // FEWER, 1), WIDE, LONGER * n_rounds, growth)
-        return Bags((narrow, wide), one_of("criterion", self.criterion, CRITERIA), read_seed(self.random_state))
+        narrow = Kind(n_bags, 1.0, n_rounds, growth)
+        return narrow, Kind(max(n_bags // FEWER, 1), WIDE, LONGER * n_rounds, growth)
 
     def _grown(self, problem: Problem, bags: Bags, n_threads: int) -> Forest:
         with Threads(n_threads) as threads:

@@ -98,9 +98,15 @@ def find(method: str | Rule) -> tuple[str, Method]:
     if not isinstance(method, str):
         raise TypeError(f"method must be a name or a Rule, got {type(method).__name__}: {method!r}")
     if method not in METHODS:
-        hint = meant(method, METHODS) or f"known are {', '.join(METHODS)}"
-        raise ValueError(f"method {method!r} is unknown: {hint}")
+        raise unknown(method, METHODS)
     return method, METHODS[method]
+
+
+def unknown(method: str, known: Iterable[str]) -> ValueError:
+    """That a name is none of the known methods, with the nearest or all of them."""
+    known = list(known)
+    hint = meant(method, known) or f"known are {', '.join(known)}"
+    return ValueError(f"method {method!r} is unknown: {hint}")
 
 
 def meant(name: str, known: Iterable[str]) -> str:
