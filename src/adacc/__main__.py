@@ -1,8 +1,6 @@
 """`python -m adacc` is the command `adacc`."""
 
-import sys
-
-from adacc.cli import main
+from adacc.cli import command
 
 if __name__ == "__main__":
-    sys.exit(main())
+    command()

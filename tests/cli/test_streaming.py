@@ -27,6 +27,40 @@ for asked in sys.argv[1:]:
 Arrow reads some 32 blocks ahead; with smaller ones a smaller table will do.
 """
 
+BUSY = """
+import io, sys, time
+from pyarrow import csv
+from adacc.cli import command, predict
+
+class Rows(io.BufferedIOBase):
+    def readable(self):
+        return True
+    def peek(self, size):
+        return header
+    def readline(self):
+        return header
+    def read(self, size=-1):
+        time.sleep(0.01)
+        return row * 100
+
+class Standard:
+    buffer = Rows()
+
+held, open_csv = [], csv.open_csv
+def open_and_hold(*given, **options):
+    held.append(open_csv(*given, **options))
+    return held[0]
+
+def stop(self, frame):
+    raise KeyboardInterrupt
+
+header, row = ((text + "\\n").encode() for text in sys.argv[3:])
+sys.stdin, csv.open_csv, predict.TextOutput.write = Standard(), open_and_hold, stop
+sys.argv = ["adacc", "predict", sys.argv[1], "-", "-o", sys.argv[2]]
+command()
+"""
+"""Ctrl-C while a thread of Arrow's reads from a file object of Python's: here it does so to the end."""
+
 
 def run(*arguments, stdin=None):
     done = subprocess.run([*ADACC, *map(str, arguments)], input=stdin, capture_output=True, timeout=120)
@@ -76,6 +110,15 @@ def test_a_pipe_may_be_closed_and_an_interrupt_leaves_nothing(folder, tmp_path):
     for process in (closed, stopped):
         process.stdout.close()
         process.stderr.close()
+
+
+@pytest.mark.compiled
+def test_an_interrupt_ends_quietly_while_arrow_reads_on(folder, tmp_path):
+    header, row = (folder / "new.csv").read_text().splitlines()[:2]
+    given = [sys.executable, "-c", BUSY, folder / "outcome.adacc", tmp_path / "s.csv", header, row]
+    done = subprocess.run(given, capture_output=True, timeout=60)
+    assert (done.returncode, done.stderr.decode().splitlines()[-1]) == (130, "adacc: stopped")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.compiled

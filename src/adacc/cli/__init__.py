@@ -1,5 +1,5 @@
 """The command `adacc`. Thin: each command reads its options, calls the library, and shows what it gave."""
 
-from adacc.cli.main import main
+from adacc.cli.main import command, main
 
-__all__ = ["main"]
+__all__ = ["command", "main"]

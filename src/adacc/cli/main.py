@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 import threading
@@ -9,6 +10,7 @@ import traceback
 import warnings
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter, _SubParsersAction
 from collections.abc import Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, NoReturn
@@ -59,6 +61,29 @@ def parser() -> ArgumentParser:
     for name in COMMANDS:
         import_module(f"adacc.cli.{name}").add_to(commands)
     return top
+
+
+def command() -> NoReturn:
+    """What the terminal calls: `main`, and an end that no thread can disturb.
+
+    Arrow may still be reading from a file object of Python's, and a thread of its that asks for an interpreter which is
+    being taken down aborts the process. So it is not taken down: what libraries have to do at the end is done, and then
+    the process ends at once.
+    """
+    code = FAILED
+
+    @atexit.register  # before any library does: the first to be registered is the last to be called
+    def _end() -> None:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError, AttributeError):  # closed, or never there
+                stream.flush()
+        os._exit(code)
+
+    try:
+        code = main()
+    except SystemExit as end:  # of the parser, which has said why
+        code = end.code if isinstance(end.code, int) else 0
+    sys.exit(code)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
