@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from math import inf
 from typing import Any, NamedTuple
 
@@ -90,8 +90,10 @@ class Boosting:
             F = self.plan.rule.factors(alpha, costs)
         class_weight = self.ground.class_weight
         recall, Z = self.ground.settle(alpha - heard, F, W)
-        last = self.failed_at_once or _error(W) <= ROUNDING
-        self.rounds.append(Round(alpha, _error(judged), Z, costs, class_weight, recall, F, last))
+        error = _error(W)
+        judged_error = error if judged is W else _error(judged)
+        last = self.failed_at_once or error <= ROUNDING
+        self.rounds.append(Round(alpha, judged_error, Z, costs, class_weight, recall, F, last))
         self._fitted.append(model)
         return model
 
@@ -125,24 +127,29 @@ class Boosting:
         models = self.ground.models(self._fitted)
         if self._resumed is not None:
             models = self._resumed + models
-        history = {name: _stack([getattr(r, name) for r in self.rounds]) for name in RECORDED}
+        columns = dict(zip(Round._fields, map(_stack, zip(*self.rounds, strict=True)), strict=True))
+        by_class = np.broadcast_to(columns["alpha"].T, (len(self.plan.decision), len(self.rounds))).T
+        history = {name: columns[name] for name in RECORDED}
         with np.errstate(over="ignore"):  # of a method that promises no bound it may be infinite
             history["bound"] = np.cumprod(history["normaliser"])
         return Ensemble(
             models=models,
-            votes=np.array([np.zeros(len(self.plan.decision)) + r.alpha for r in self.rounds]),
+            votes=np.ascontiguousarray(by_class),
             decision=self.plan.decision,
             tie_class=self.plan.tie_class,
-            factors=np.array([r.factors for r in self.rounds]),
+            factors=columns["factors"],
             history=history,
             finished=self.rounds[-1].last,
         )
 
 
-def _stack(records: list[Any]) -> NDArray[Any]:
+def _stack(records: Sequence[Any]) -> NDArray[Any]:
     """The records of all rounds: of votes by class, one that is for none of them is a plain 0."""
-    shape = max(map(np.shape, records))
-    return np.array([record if np.shape(record) == shape else np.broadcast_to(record, shape) for record in records])
+    like = next((record for record in records if isinstance(record, np.ndarray)), None)
+    if like is None:
+        return np.array(records)
+    whole = [record if isinstance(record, np.ndarray) else np.full_like(like, record) for record in records]
+    return np.concatenate(whole).reshape(len(records), *like.shape)  # much faster than an array of a list of arrays
 
 
 def _error(W: Array) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import exp
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ class AdaCC2(Rule):
         return half_log_odds(r, w, n_classes)
 
     def factors(self, alpha: Any, costs: Array) -> Array:
-        return factor_matrix(np.exp(-alpha), costs * np.exp(alpha), len(costs))
+        return factor_matrix(exp(-alpha), costs * exp(alpha), len(costs))
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class AdaCC1(AdaCC2):
     def factors(self, alpha: Any, costs: Array) -> Array:
         if self.dialect == "authors":
             return factor_matrix(1.0, np.exp(2.0 * costs * alpha), len(costs))
-        return factor_matrix(np.exp(-alpha), np.exp(costs * alpha), len(costs))
+        return factor_matrix(exp(-alpha), np.exp(costs * alpha), len(costs))
 
 
 @dataclass(frozen=True)

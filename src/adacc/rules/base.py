@@ -8,7 +8,7 @@ weights are multiplied. Everything else (learners, rows, threads) belongs to the
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from math import inf, log
+from math import exp, inf, log
 from typing import Any, ClassVar
 
 import numpy as np
@@ -72,7 +72,7 @@ class Rule:
 
     def factors(self, alpha: Any, costs: Array) -> Array:
         """``F[t, p]``, by which a row of class t that is predicted p is multiplied."""
-        return factor_matrix(np.exp(-alpha), np.exp(alpha), len(costs))
+        return factor_matrix(exp(-alpha), exp(alpha), len(costs))
 
     def round_costs(self, rates: Array) -> Array:
         """Cost of an error of each class, from the classes' error rates: asked for where ``costs_follow`` is set."""

@@ -42,19 +42,18 @@ def add_votes(cells, lookup, votes, weight, starts, boundary, predicted, scores,
             end = min(begin + BLOCK, starts[k + 1])
             classes, block, weights = predicted[begin:end], scores[begin:end], weight[begin:end]
             _look_up(cells[begin:end], lookup, up_to, classes)
+            n_ones_here = np.uint16(0)  # as narrow as a block allows, here and below: the more of them at a time
             for i in range(len(classes)):
-                n_ones += int(classes[i])
-            for i in range(len(block)):
-                block[i] += against if classes[i] == 0 else in_favour
+                n_ones_here = np.uint16(n_ones_here + classes[i])
+            n_ones += int(n_ones_here)
             if len(weight) == 0:
                 for i in range(len(block)):
+                    block[i] += against if classes[i] == 0 else in_favour
                     n_decided += 1 if block[i] > boundary else 0
-            elif k == 0:
-                for i in range(len(block)):
-                    decided += 0.0 if block[i] > boundary else weights[i]
             else:
                 for i in range(len(block)):
-                    decided += weights[i] if block[i] > boundary else 0.0
+                    block[i] += against if classes[i] == 0 else in_favour
+                    decided += weights[i] if (block[i] > boundary) == (k == 1) else 0.0
         n_rows = starts[k + 1] - starts[k]
         counts[k, 0], counts[k, 1] = n_rows - n_ones, n_ones
         right[k] = decided if len(weight) > 0 else n_decided if k == 1 else n_rows - n_decided
@@ -81,11 +80,10 @@ def _look_up(column, lookup, up_to, classes):
         return
     last = len(lookup) - 1
     left, right, missing = lookup[0], lookup[min(up_to + 1, last)], lookup[last]
+    cut, absent = column.dtype.type(up_to), column.dtype.type(last)
     for i in range(len(column)):
-        classes[i] = left if column[i] <= up_to else right
-    if missing != right:
-        for i in range(len(column)):
-            classes[i] = missing if column[i] == last else classes[i]
+        other = missing if column[i] == absent else right
+        classes[i] = left if column[i] <= cut else other
 
 
 @kernel
