@@ -278,7 +278,7 @@ def test_what_cannot_be_done_is_said_in_a_line_or_two(paths, tmp_path, monkeypat
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("study run nosuch --out x", "there is no study 'nosuch': give 'paper' or the path of a TOML file"),
+        ("study run nosuch --out x", "there is no study 'nosuch': give 'forest', 'paper' or the path of a TOML file"),
         ("study run paper", "the following arguments are required: --out"),
         ("study tables .", ". holds no study: it has no plan.json"),
         ("study status nosuch", "nosuch holds no study: it has no plan.json"),

@@ -98,6 +98,16 @@ def test_a_forest_is_trained_like_any_method(folder, tmp_path, target, drop):
     assert "costs:" not in out
 
 
+@pytest.mark.parametrize(("method", "size"), [("adaboost", "100 of 100 rounds"), ("adacc-forest", "on 46 bags")])
+def test_without_a_number_of_rounds_a_model_is_as_python_has_it(folder, tmp_path, method, size):
+    asked = ["--method", method, "--drop", "size,code", "--id", "claim", "--model", tmp_path / "m.adacc"]
+    code, out, err = command("train", folder / "old.csv", "--target", "outcome", *asked)
+    assert (code, err) == (0, "")
+    assert size in out
+    model = adacc.load(tmp_path / "m.adacc")
+    assert model.n_estimators == type(model)().n_estimators
+
+
 def test_where_no_row_is_out_of_the_bags_recall_flatters(tmp_path):
     """Of a class with a single row."""
     frame = pd.DataFrame({"a": np.arange(20) % 7, "y": np.where(np.arange(20) == 0, "fraud", "fine")})

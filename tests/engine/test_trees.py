@@ -310,3 +310,17 @@ def test_nodes_that_draw_features_find_the_splits_of_those_that_see_all(n_rows, 
         for name in ("cut", "children", "class"):
             np.testing.assert_array_equal(drawn[0][name], all_seen[0][name])
         np.testing.assert_allclose(drawn[0]["gain"], all_seen[0]["gain"], atol=1e-15)  # of differences of histograms
+
+
+def test_trees_without_a_vote_are_not_walked():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = adacc.AdaCC1Classifier(n_estimators=12, max_depth=3).fit(X, y)
+    trees, table = model._ensemble.models, read(X)
+    shares = np.random.default_rng(0).normal(size=(12, 2, 1))
+    shares[[0, 4, 5, 11]] = 0.0
+    scorer = trees.compile(shares)
+    cells = trees.cells(table, table.every_row)
+    expected = sum(share[lookup[leaves]] for (leaves, lookup), share in zip(cells, shares, strict=True))
+    np.testing.assert_allclose(scorer.scores(table), expected, rtol=0, atol=1e-12)
+    assert len(scorer.trees) == 8
+    assert not trees.compile(np.zeros_like(shares)).scores(table).any()

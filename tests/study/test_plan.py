@@ -118,7 +118,9 @@ def test_a_copy_with_other_values_is_a_study_of_ones_own(tmp_path):
 
 def test_no_such_study():
     for name in ("nosuch", "family", "../study/paper"):
-        with pytest.raises(ValueError, match=r"there is no study .*: give 'paper' or the path of a TOML file"):
+        with pytest.raises(
+            ValueError, match=r"there is no study .*: give 'forest', 'paper' or the path of a TOML file"
+        ):
             read_protocol(name)
 
 

@@ -48,8 +48,8 @@ def add_to(commands: Any) -> None:
     top.add_argument("--drop", type=names, default=[], metavar="A,B", help="columns to leave out")
     top.add_argument("--id", metavar="COL", help="a column that names rows, and so is no feature")
     top.add_argument(
-        "--rounds", type=rounds, default=100, metavar="N",
-        help="rounds of boosting; of adacc-forest its narrow bags (default: 100)",
+        "--rounds", type=rounds, metavar="N",
+        help="rounds of boosting (default: 100); of adacc-forest its narrow bags (default: 40)",
     )  # fmt: skip
     top.add_argument(
         "--costs", type=costs, metavar="L=C,...",
@@ -203,7 +203,7 @@ def _summarise(options: Namespace, trained: Trained) -> None:
     costs_used = model.get_params(deep=False).get("costs")
     source = "standard input" if options.data == "-" else options.data
     say(f"{source}: {n_rows.sum():,.0f} rows, {len(trained.kinds)} features")
-    say(f"method: {options.method}, {_size(model, options.rounds)}")
+    say(f"method: {options.method}, {_size(model)}")
     if isinstance(costs_used, dict):
         each = ", ".join(f"{plain(label, 40)} {number(cost)}" for label, cost in costs_used.items())
         say(f"costs: {each}" + ("" if options.costs else " (of ten tried, those of best F1 on these rows)"))
@@ -214,12 +214,12 @@ def _summarise(options: Namespace, trained: Trained) -> None:
     say(f"  adacc explain {options.model}")
 
 
-def _size(model: Voting, rounds: int) -> str:
+def _size(model: Voting) -> str:
     from adacc.compare.model import n_bags
     from adacc.report.words import size
 
     bags = n_bags(model)
-    return f"{model.n_iter_} of {rounds} rounds" if bags is None else size(model.n_iter_, bags)
+    return f"{model.n_iter_} of {model.n_estimators} rounds" if bags is None else size(model.n_iter_, bags)
 
 
 def _caveat(model: Voting) -> str:

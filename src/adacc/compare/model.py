@@ -28,7 +28,7 @@ def fit(
     X: Any,
     y: NDArray[Any],
     pos_label: Any = None,
-    rounds: int = 100,
+    rounds: int | None = None,
     seed: int = 0,
     costs: Any = None,
     calibration: str | None = None,
@@ -43,8 +43,8 @@ def fit(
         Rows to train on.
     pos_label : label, default=None
         The class to be found, of two; None is the rarer.
-    rounds : int, default=100
-        How many at most; of a forest its narrow bags.
+    rounds : int, default=None
+        How many at most; of a forest its narrow bags. None is as the method's class has it: 100, of a forest 40.
     seed : int, default=0
         Of what is drawn at random.
     costs : "balanced" or mapping of label to cost, default=None
@@ -60,7 +60,7 @@ def fit(
 def choose(
     method: str,
     pos_label: Any = None,
-    rounds: int = 100,
+    rounds: int | None = None,
     seed: int = 0,
     costs: Any = None,
     calibration: str | None = None,
@@ -70,23 +70,27 @@ def choose(
         return choose_booster(method, pos_label, rounds, seed, costs, calibration)
     if costs is not None:
         raise ValueError(f"{method} has no option 'costs' (given {costs!r}); its bags are balanced")
-    return FORESTS[method](n_estimators=rounds, pos_label=pos_label, random_state=seed, calibration=calibration)
+    return FORESTS[method](pos_label=pos_label, random_state=seed, calibration=calibration, **_size(rounds))
 
 
 def choose_booster(
-    method: str, pos_label: Any, rounds: int, seed: int, costs: Any, calibration: str | None = None
+    method: str, pos_label: Any, rounds: int | None, seed: int, costs: Any, calibration: str | None = None
 ) -> BaseBoosting | CostSearchCV:
     """What `fit` fits of a method of the family."""
     model = BoostingClassifier(
         method,
-        n_estimators=rounds,
         pos_label=pos_label,
         random_state=seed,
         costs=costs,
         calibration=calibration,
         calibration_cv=None if calibration is None else CALIBRATION_FOLDS,
+        **_size(rounds),
     )
     return CostSearchCV(model) if METHODS[method].rule.uses_costs and costs is None else model
+
+
+def _size(rounds: int | None) -> dict[str, Any]:
+    return {} if rounds is None else {"n_estimators": rounds}
 
 
 def cost_of_others(model: Voting, positive: Any) -> float | None:

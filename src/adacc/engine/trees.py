@@ -120,8 +120,15 @@ class Trees:
             yield leaves_of(self.tree(t), codes, self.coder)
 
     def compile(self, contributions: Array) -> Sums:
-        rounds = np.repeat(np.arange(len(self)), np.diff(self.starts))
-        return Sums(self, contributions[rounds, self.nodes["class"]])
+        heard = np.flatnonzero(contributions.any(axis=(1, 2)))  # in a forest one kind of bag may have no say
+        voting = self if len(heard) == len(self) else self._only(heard)
+        rounds = np.repeat(heard, np.diff(voting.starts))
+        return Sums(voting, contributions[rounds, voting.nodes["class"]])
+
+    def _only(self, rounds: NDArray[np.intp]) -> Trees:
+        sizes = np.diff(self.starts)
+        kept = np.isin(np.repeat(np.arange(len(self)), sizes), rounds)
+        return Trees(self.nodes[kept], np.cumsum([0, *sizes[rounds]]), self.coder)
 
     def importances(self, n_features: int) -> Array:
         found = np.zeros((len(self), n_features))

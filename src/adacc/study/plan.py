@@ -122,13 +122,16 @@ def read_protocol(name: str | Path) -> Protocol:
     >>> len(protocol.datasets), protocol.repeats, protocol.rounds
     (27, 10, (25, 50, 100, 200))
     """
-    shipped = resources.files("adacc.study") / f"{name}.toml"
+    folder = resources.files("adacc.study")
+    shipped = folder / f"{name}.toml"
     if str(name).isidentifier() and shipped.is_file():
         text = shipped.read_text(encoding="utf-8")
     elif Path(name).is_file():
         text = Path(name).read_text(encoding="utf-8")
     else:
-        raise ValueError(f"there is no study {str(name)!r}: give 'paper' or the path of a TOML file")
+        ours = sorted(Path(file.name).stem for file in folder.iterdir() if file.name.endswith(".toml"))
+        given = ", ".join(map(repr, ours))
+        raise ValueError(f"there is no study {str(name)!r}: give {given} or the path of a TOML file")
     try:
         return Protocol.from_json(tomllib.loads(text))
     except (TypeError, ValueError) as error:
