@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -253,15 +254,17 @@ def train_on(
     boosting = Boosting(ground, goes_on=settings.subsample < 1.0)
     if start is not None:
         boosting.resume(start, ground.replay(start, problem.table))
-    watches = [None if bench.held_out is None else Watch(bench, each, learner, settings.patience) for each in plans]
+    watched = [] if bench.held_out is None else plans
+    watches = [Watch(bench, each, learner, settings.patience) for each in watched]
 
     def ask_all(boosting: Boosting, model: Any) -> bool:
-        stops = [watch is not None and watch(boosting, model) for watch in watches]  # each must hear the round
-        return bool(after_round(boosting, any(stops))) or any(stops)
+        asked = [watch(boosting, model) for watch in watches]  # all of them: each must hear the round
+        stops = any(asked)
+        return after_round(boosting, stops) or stops
 
     boosting.run(settings.n_rounds, ask_all)
     model = boosting.ensemble()
-    ensembles = zip([model, *ground.decided_otherwise(model)], watches, strict=True)
+    ensembles = zip_longest([model, *ground.decided_otherwise(model)], watches)
     return [_trained(boosting, ensemble, watch, settings.patience) for ensemble, watch in ensembles]
 
 
