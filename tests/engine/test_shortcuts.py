@@ -1,4 +1,6 @@
-"""What is done for speed alone must not show: equal rows made one, threads, bins from a draw, codes by counting."""
+"""What is done for speed alone must not show: equal rows made one, threads, bins from a draw, codes by counting, cuts
+compared many at a time.
+"""
 
 from functools import partial
 
@@ -11,6 +13,7 @@ from adacc.engine import binning, kernels, layout, learners
 from adacc.engine.binning import Binning
 from adacc.engine.layout import Layout
 from adacc.engine.rows import Rows
+from adacc.engine.splits import TIE
 from adacc.engine.table import ArrayTable
 from adacc.engine.threads import Threads
 from adacc.estimators.settings import read_settings
@@ -154,3 +157,40 @@ def test_a_glance_is_enough_only_where_it_is_clear():
         codes = np.zeros(10_000, dtype=np.uint8)
         codes[: round((1 - share) * 10_000)] = 7
         assert (layout._commonest(np.random.default_rng(0).permutation(codes)) == 0) == is_sparse
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_quick_search_for_a_cut_finds_that_of_the_plain_one(seed):
+    """Two classes and Gini: features of any width, some with gaps, empty bins, copies of each other and near ties."""
+    rng = np.random.default_rng(seed)
+    n_codes = rng.integers(2, 80, size=rng.integers(1, 12))
+    categorical = rng.random(len(n_codes)) < 0.3
+    offsets = np.cumsum([0, *n_codes])
+    histogram = np.zeros((2, offsets[-1]))
+    weight = rng.random(200) if seed % 2 else np.ones(200)
+    label = rng.random(200) < 0.3
+    for f, n in enumerate(n_codes):
+        signal = rng.choice([0.0, 0.2, 1.0]) * label
+        code = np.clip((signal + rng.random(200)) * 0.5 * n, 0, n - 2).astype(int)
+        if f and rng.random() < 0.3 and n_codes[f - 1] == n:
+            histogram[:, offsets[f] : offsets[f + 1]] = histogram[:, offsets[f - 1] : offsets[f]]
+            continue
+        if rng.random() < 0.4:
+            code[rng.random(200) < 0.2] = n - 1  # missing, or a category not seen in training: here it is
+        np.add.at(histogram, (label.astype(int), offsets[f] + code), weight)
+    scale = rng.random(2)
+    total = scale * [weight[~label].sum(), weight[label].sum()]
+    scale, total = scale / total.sum(), total / total.sum()
+    found = []
+    for search in (kernels.best_splits, kernels.best_splits_two):
+        gains, cuts = np.zeros(len(n_codes)), np.zeros(len(n_codes), dtype=np.int64)
+        search(histogram, scale, total, offsets, categorical, kernels.GINI, 0, len(n_codes), TIE, gains, cuts)
+        leaves, classes, W = np.empty((4, 2)), np.empty(4, dtype=np.int64), np.empty((2, 2))
+        lookup = np.empty(n_codes.max(), dtype=np.uint8)
+        chosen = kernels.choose_split(
+            gains, cuts, histogram, scale, offsets, categorical, 0, TIE, leaves, classes, lookup, W
+        )
+        found.append((chosen, gains.max()))
+    (plain, gain), (quick, quick_gain) = found
+    assert quick == plain
+    assert quick_gain == pytest.approx(gain, abs=1e-13)
