@@ -1,10 +1,13 @@
-"""Ctrl-C while worker processes are being started, in a process of its own."""
+"""Worker processes: Ctrl-C while they are being started, in a process of its own, and what a part may begin in one."""
 
 import signal
 import subprocess
 import sys
 
 import pytest
+from joblib.parallel import get_active_backend
+
+from adacc.study.workers import connected, in_parallel
 
 if not hasattr(signal, "pthread_sigmask"):
     pytest.skip("needs signals of Unix", allow_module_level=True)
@@ -45,3 +48,14 @@ print(list(in_parallel(is_deaf, range(4), n_jobs=2)))
 def test_while_workers_begin(script, says):
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300)
     assert (done.stdout, done.returncode) == (says, 0), done.stderr
+
+
+def backend_of(part):
+    return type(get_active_backend()[0]).__name__
+
+
+@pytest.mark.parametrize("executor", ["process", "local", "dask"])
+def test_a_part_does_not_spread(executor):
+    """On a cluster an inner loop of joblib's would go back to the cluster, and fail there with some versions."""
+    with connected(executor, None, 1):
+        assert set(in_parallel(backend_of, range(2), 1, executor)) == {"SequentialBackend"}

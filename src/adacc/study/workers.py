@@ -45,9 +45,15 @@ def in_parallel(
     with parallel_config(**BACKENDS[executor], n_jobs=1 if executor == "local" else n_jobs):
         with _interrupts_wait():
             answers = Parallel(return_as="generator_unordered", pre_dispatch="2*n_jobs", batch_size=1)(
-                delayed(function)(part) for part in parts
+                delayed(_alone)(function, part) for part in parts
             )
         yield from answers
+
+
+def _alone(function: Callable[[Part], Answer], part: Part) -> Answer:
+    """A part is the work of one: what libraries would do in parallel within it must not go back to the cluster."""
+    with parallel_config("sequential"):
+        return function(part)
 
 
 def _ignore_interrupts() -> None:
