@@ -61,6 +61,29 @@ command()
 """
 """Ctrl-C while a thread of Arrow's reads from a file object of Python's: here it does so to the end."""
 
+LOST = """
+import signal, sys, time
+from adacc.cli import command, predict
+
+class LetGo:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+        sum(range(1000))  # where it is raised, to no avail
+
+def write(self, frame):
+    LetGo()
+    end = time.monotonic() + 30
+    while time.monotonic() < end:  # some work
+        pass
+    print("never heard")
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background is begun without
+predict.TextOutput.write = write
+sys.argv = ["adacc", "predict", *sys.argv[1:]]
+command()
+"""
+"""Ctrl-C at a moment at which Python can raise nothing."""
+
 
 def run(*arguments, stdin=None):
     done = subprocess.run([*ADACC, *map(str, arguments)], input=stdin, capture_output=True, timeout=120)
@@ -119,6 +142,15 @@ def test_an_interrupt_ends_quietly_while_arrow_reads_on(folder, tmp_path):
     done = subprocess.run(given, capture_output=True, timeout=60)
     assert (done.returncode, done.stderr.decode().splitlines()[-1]) == (130, "adacc: stopped")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.compiled
+def test_an_interrupt_is_heard_even_where_nothing_can_be_raised(folder):
+    given = [sys.executable, "-c", LOST, folder / "outcome.adacc", folder / "new.csv"]
+    done = subprocess.run(given, capture_output=True, timeout=60)
+    said = done.stderr.decode()
+    assert (done.returncode, done.stdout, said.splitlines()[-1]) == (130, b"", "adacc: stopped")
+    assert "Traceback" not in said
 
 
 @pytest.mark.compiled

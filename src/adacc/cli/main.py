@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import atexit
 import os
 import sys
@@ -71,6 +72,7 @@ def command() -> NoReturn:
     the process ends at once.
     """
     code = FAILED
+    sys.unraisablehook = _tell_of_unraisable
 
     @atexit.register  # before any library does: the first to be registered is the last to be called
     def _end() -> None:
@@ -122,6 +124,14 @@ def _tell_of_thread(failed: Any) -> None:
     of_workers = getattr(failed.thread, "executor_flags", None)
     if not getattr(of_workers, "kill_workers", False):
         threading.__excepthook__(failed)
+
+
+def _tell_of_unraisable(failed: Any) -> None:
+    """What went wrong where nothing can be raised, as while an object is let go; a Ctrl-C is heard a little later."""
+    if failed.exc_type is KeyboardInterrupt:
+        threading.Timer(0.01, _thread.interrupt_main).start()  # once this is over
+    else:
+        sys.__unraisablehook__(failed)
 
 
 def _parsed(given: list[str]) -> Namespace:
