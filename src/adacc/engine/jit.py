@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,23 +19,40 @@ F = TypeVar("F", bound=Callable[..., Any])
 def kernel(function: F | None = None, **options: Any) -> Any:
     """Compile at the first call, without the interpreter lock, and keep the machine code on disk.
 
+    What is kept holds until a file of the function's folder changes, since a kernel may call those of its neighbours.
     Numba refuses to cache where neither the package's folder nor the user's cache folder can be written (containers
     with a read-only image); then a private folder among the temporary files serves, or none at all.
     """
     if function is None:
         return lambda function: kernel(function, **options)
     try:
-        return numba.njit(cache=True, nogil=True, **options)(function)
+        return _compiled(function, options)
     except RuntimeError:
         pass
     before = config.CACHE_DIR
     try:
         config.CACHE_DIR = str(_private_folder())
-        return numba.njit(cache=True, nogil=True, **options)(function)
+        return _compiled(function, options)
     except (RuntimeError, OSError):
         return numba.njit(nogil=True, **options)(function)
     finally:
         config.CACHE_DIR = before
+
+
+def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    dispatcher = numba.njit(cache=True, nogil=True, **options)(function)
+    # Numba looks at the time and size of the function's own file; the rest is no part of its interface, and the test
+    # that edits a neighbour says when it has gone.
+    kept = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if hasattr(kept, "_source_stamp"):
+        kept._source_stamp = kept._source_stamp, _stamps(Path(function.__code__.co_filename).parent)
+    return dispatcher
+
+
+@cache
+def _stamps(folder: Path) -> list[tuple[str, int, int]]:
+    """Name, time and size of every module in a folder."""
+    return [(file.name, file.stat().st_mtime_ns, file.stat().st_size) for file in sorted(folder.glob("*.py"))]
 
 
 def _private_folder() -> Path:
