@@ -43,7 +43,7 @@ def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     dispatcher = numba.njit(cache=True, nogil=True, **options)(function)
     # Numba looks at the time and size of the function's own file; the rest is no part of its interface, and the test
     # that edits a neighbour says when it has gone.
-    kept = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    kept: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if hasattr(kept, "_source_stamp"):
         kept._source_stamp = kept._source_stamp, _stamps(Path(function.__code__.co_filename).parent)
     return dispatcher

@@ -1,24 +1,22 @@
 """Every compiled function. They know arrays and nothing else.
 
-Three files, in the order of their use, and none calls another: Numba's disk cache does not notice edits to a callee
-elsewhere. Rows stand grouped by class: ``starts[k]:starts[k + 1]`` are the rows of class k, so no label is ever looked
-up. Outputs come last, preallocated.
+Four files, in the order of their use: values to codes, these to splits, splits to trees, and either to weights. Rows
+stand grouped by class: ``starts[k]:starts[k + 1]`` are the rows of class k, so no label is ever looked up. Outputs come
+last, preallocated.
 """
 
 from adacc.engine.kernels.coding import add_steps, code_values, find_thresholds, hash_rows, take_columns
+from adacc.engine.kernels.growing import add_leaves, find_leaves, grow_tree
 from adacc.engine.kernels.splitting import (
     ENTROPY,
     ERROR,
     GINI,
     add_entries,
-    add_leaves,
     add_rows,
     best_splits,
     best_splits_two,
     choose_split,
     fill_defaults,
-    find_leaves,
-    grow_tree,
 )
 from adacc.engine.kernels.weighing import add_votes, add_votes_each, reweigh, weigh_pairs
 
