@@ -11,6 +11,7 @@ from support import compare
 import adacc
 from adacc.engine import binning, kernels, layout, learners
 from adacc.engine.binning import Binning
+from adacc.engine.kernels import weighing
 from adacc.engine.layout import Layout
 from adacc.engine.rows import Rows
 from adacc.engine.splits import TIE
@@ -53,6 +54,20 @@ def test_equal_rows_of_a_class_are_one_with_the_sum_of_their_weights():
     np.testing.assert_allclose(coded.histogram, apart.histogram)
     for j in range(4):
         np.testing.assert_array_equal(coded.column(j), apart.column(j)[np.argsort(apart.rows.order)][coded.rows.order])
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.1, 0.24, 0.26, 0.6, 1.0])
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_rows_of_other_classes_are_listed_in_their_order(share, n_classes):
+    rng = np.random.default_rng(7)
+    for n_rows in [0, 1, 3, 4, 5, 63, 200]:
+        common, begin = int(rng.integers(n_classes)), int(rng.integers(1000))
+        others = (common + rng.integers(1, n_classes, n_rows)) % n_classes
+        classes = np.where(rng.random(n_rows) < share, others, common).astype(np.uint8)
+        expected = np.flatnonzero(classes != common)
+        listed = np.empty(n_rows, dtype=np.uint32)
+        n_listed = weighing._list_others(classes, common, len(expected), begin, listed)
+        np.testing.assert_array_equal(listed[:n_listed], begin + expected)
 
 
 @pytest.mark.parametrize("method", ["adacc1", "csb2", "rareboost", "adac3", "adamec"])

@@ -37,10 +37,11 @@ class AdaCost(Rule):
     def factors(self, alpha: Any, costs: Array) -> Array:
         beta_right, beta_wrong = self._betas(costs)
         if self.dialect == "authors":
-            return factor_matrix(1.0, np.exp(2.0 * alpha * beta_right), len(costs))
-        return factor_matrix(np.exp(-alpha * beta_right), np.exp(alpha * beta_wrong), len(costs))
+            return np.exp(alpha * factor_matrix(0.0, 2.0 * beta_right, len(costs)))
+        return np.exp(alpha * factor_matrix(-beta_right, beta_wrong, len(costs)))
 
     def _betas(self, costs: Array) -> tuple[Array, Array]:
         if self.dialect == "authors":
             costs = costs.min() + costs.max() - costs  # the swap, for any number of classes
-        return 0.5 - 0.5 * costs, 0.5 + 0.5 * costs
+        half = 0.5 * costs
+        return 0.5 - half, 0.5 + half

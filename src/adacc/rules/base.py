@@ -108,5 +108,5 @@ def factor_matrix(right: Any, wrong: Any, n_classes: int) -> Array:
     """``F`` with `right` on the diagonal and `wrong` off it; each a number or one number per true class."""
     F = np.empty((n_classes, n_classes))
     F.T[:] = wrong
-    F.ravel()[:: n_classes + 1] = right
+    F.flat[:: n_classes + 1] = right
     return F

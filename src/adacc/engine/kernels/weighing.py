@@ -118,7 +118,7 @@ def reweigh(predicted, counts, mass, starts, factors, raw, scale, shrunk, class_
     otherwise change: these are listed, from ``starts[k]`` to ``ends[k]``, with what each gained or lost. Sums that are
     kept up to date by what is lost lose accuracy with it: where the product of the losses, `shrunk`, has become small,
     or numbers leave the range of floats, the class is stale. Then its rows take all, and all are listed with what they
-    have. The list is written without a branch: who is predicted otherwise is as good as random to the processor.
+    have.
     """
     n_classes, n_stale, mean = len(scale), 0, 0.0
     ratio = np.empty(n_classes)
@@ -155,14 +155,40 @@ def reweigh(predicted, counts, mass, starts, factors, raw, scale, shrunk, class_
             scale[k], shrunk[k], ends[k] = 1.0, 1.0, starts[k + 1]
             continue
         scale[k] = moved
-        at = np.uint64(0)
-        for i in range(len(classes)):
-            listed[at] = begin + i
-            at += np.uint64(1 if classes[i] != common else 0)
-        ends[k] = begin + np.int64(at)
-        for j in range(ends[k] - begin):
+        n_listed = _list_others(classes, common, len(classes) - counts[k, common], begin, listed)
+        ends[k] = begin + n_listed
+        for j in range(n_listed):
             i = listed[j]
             before = raw[i]
             raw[i] = before * ratio[predicted[i]]
             amounts[j] = raw[i] - before
     return mean, n_stale
+
+
+@kernel
+def _list_others(classes, common, n_others, begin, listed):
+    """List the rows, of which `begin` is the number of the first, that are of another class than the common one.
+
+    They are found without a branch, since who is of another class is as good as random to the processor. To write takes
+    the time: where others are few, four rows at a time are passed over if none of them is. The first of the four is the
+    lowest byte, wherever Numba runs.
+    """
+    at, n_done = np.uint64(0), 0
+    if 4 * n_others < len(classes):
+        n_done = len(classes) // 4 * 4
+        words, all_common = classes[:n_done].view(np.uint32), np.uint32(common * 0x01010101)
+        mixed, n_mixed = np.empty(len(words), dtype=np.uint32), np.uint64(0)
+        for w in range(len(words)):
+            mixed[n_mixed] = w
+            n_mixed += np.uint64(1 if words[w] != all_common else 0)
+        for w in mixed[:n_mixed]:
+            others, first = np.uint64(words[w] ^ all_common), np.uint64(begin) + np.uint64(4) * np.uint64(w)
+            for j in range(4):
+                listed[at] = first + np.uint64(j)
+                at += np.uint64(1 if others & np.uint64(255) else 0)
+                others >>= np.uint64(8)
+    rest = classes[n_done:]
+    for i in range(len(rest)):
+        listed[at] = begin + n_done + i
+        at += np.uint64(1 if rest[i] != common else 0)
+    return np.int64(at)
