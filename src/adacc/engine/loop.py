@@ -145,11 +145,13 @@ class Boosting:
 
 def _stack(records: Sequence[Any]) -> NDArray[Any]:
     """The records of all rounds: of votes by class, one that is for none of them is a plain 0."""
-    like = next((record for record in records if isinstance(record, np.ndarray)), None)
-    if like is None:
+    kinds = set(map(type, records))
+    if np.ndarray not in kinds:
         return np.array(records)
-    whole = [record if isinstance(record, np.ndarray) else np.full_like(like, record) for record in records]
-    return np.concatenate(whole).reshape(len(records), *like.shape)  # much faster than an array of a list of arrays
+    like = next(record for record in records if isinstance(record, np.ndarray))
+    if len(kinds) > 1:
+        records = [np.broadcast_to(record, like.shape) for record in records]
+    return np.concatenate(records).reshape(len(records), *like.shape)  # much faster than an array of a list of arrays
 
 
 def _error(W: Array) -> float:

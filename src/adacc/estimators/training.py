@@ -258,8 +258,9 @@ def train_on(
     watches = [Watch(bench, each, learner, settings.patience) for each in watched]
 
     def ask_all(boosting: Boosting, model: Any) -> bool:
-        asked = [watch(boosting, model) for watch in watches]  # all of them: each must hear the round
-        stops = any(asked)
+        stops = False
+        for watch in watches:  # all of them: each must hear the round
+            stops = watch(boosting, model) or stops
         return after_round(boosting, stops) or stops
 
     boosting.run(settings.n_rounds, ask_all)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -30,18 +31,24 @@ class AdaCost(Rule):
     def vote(self, W: Array, costs: Array) -> Any:
         if self.alpha == "error":
             return super().vote(W, costs)
-        beta_right, beta_wrong = self._betas(costs)
+        beta_right, beta_wrong = _betas(costs, self.dialect)
         rho = (factor_matrix(beta_right, -beta_wrong, len(W)) * W).sum()
         return half_log_odds(1.0 + rho, 1.0 - rho, len(W))
 
     def factors(self, alpha: Any, costs: Array) -> Array:
-        beta_right, beta_wrong = self._betas(costs)
-        if self.dialect == "authors":
-            return np.exp(alpha * factor_matrix(0.0, 2.0 * beta_right, len(costs)))
-        return np.exp(alpha * factor_matrix(-beta_right, beta_wrong, len(costs)))
+        return np.exp(alpha * _exponents(tuple(costs.tolist()), self.dialect))
 
-    def _betas(self, costs: Array) -> tuple[Array, Array]:
-        if self.dialect == "authors":
-            costs = costs.min() + costs.max() - costs  # the swap, for any number of classes
-        half = 0.5 * costs
-        return 0.5 - half, 0.5 + half
+
+@lru_cache
+def _exponents(costs: tuple[float, ...], dialect: str) -> Array:
+    """Of the factors, for a vote of 1: they are the same in every round."""
+    beta_right, beta_wrong = _betas(np.array(costs), dialect)
+    if dialect == "authors":
+        return factor_matrix(0.0, 2.0 * beta_right, len(costs))
+    return factor_matrix(-beta_right, beta_wrong, len(costs))
+
+
+def _betas(costs: Array, dialect: str) -> tuple[Array, Array]:
+    if dialect == "authors":
+        costs = costs.min() + costs.max() - costs  # the swap, for any number of classes
+    return 0.5 - 0.5 * costs, 0.5 + 0.5 * costs

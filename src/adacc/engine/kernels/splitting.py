@@ -253,12 +253,14 @@ def choose_split(gains, cuts, histogram, scale, offsets, categorical, tie_class,
     f = 0 if feature < 0 else feature
     n_classes, begin, last, cut = len(scale), offsets[f], offsets[f + 1] - offsets[f] - 1, cuts[f]
     for k in range(n_classes):
-        for leaf in range(4):
-            leaves[leaf, k] = 0.0
+        left, right, missing, whole = 0.0, 0.0, 0.0, 0.0
         for code in range(last + 1):
-            weight = scale[k] * histogram[k, begin + code]
-            leaves[branch_of(code, cut, last, categorical[f]), k] += weight
-            leaves[3, k] += weight
+            weight, branch = scale[k] * histogram[k, begin + code], branch_of(code, cut, last, categorical[f])
+            left += weight if branch == 0 else 0.0
+            right += weight if branch == 1 else 0.0
+            missing += weight if branch == 2 else 0.0
+            whole += weight
+        leaves[0, k], leaves[1, k], leaves[2, k], leaves[3, k] = left, right, missing, whole
     for leaf in range(3, -1, -1):
         heaviest, chosen = heaviest_class(leaves[leaf], tie_class, tie)
         empty = leaf < 3 and (feature < 0 or leaves[leaf, heaviest] <= 0.0)
