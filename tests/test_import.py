@@ -30,6 +30,16 @@ def test_import_loads_nothing_heavy():
     assert loaded == "[]"
 
 
+def test_rooms_open_by_their_names():
+    found = run(
+        """
+        import adacc
+        print(adacc.export.to_onnx.__name__, adacc.distributed.fit_parquet.__name__, adacc.tables.__name__)
+        """
+    )
+    assert found == "to_onnx fit_parquet adacc.tables"
+
+
 @pytest.mark.compiled
 def test_nothing_is_compiled_at_import():
     compiled = run(

@@ -69,7 +69,7 @@ _ROOMS = (
     "estimators.decision",
     "estimators.persistence",
 )
-_SHOWN = ("datasets", "inspect", "metrics")
+_SHOWN = ("datasets", "distributed", "export", "inspect", "metrics", "tables")
 
 
 def __getattr__(name: str) -> Any:
