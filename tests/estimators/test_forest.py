@@ -9,6 +9,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, make_classification
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import train_test_split
+from sklearn.utils.class_weight import compute_sample_weight
 
 import adacc
 from adacc.engine.binning import Binning
@@ -62,8 +63,9 @@ def test_rows_out_of_the_bags_hear_only_the_bags_they_are_not_in(n_classes):
         bag, members = draw_bag(rows, ratio, np.random.default_rng([bags.seed, number]))
         counts = np.zeros(90)
         counts[members] = bag.weight
-        most = ratio * rows.class_weight.min()
-        assert [counts[y == k].sum() for k in range(n_classes)] == [round(min(w, most)) for w in rows.class_weight]
+        sizes = [w.sum() ** 2 / (w**2).sum() for w in (rows.weight[y == k] for k in range(n_classes))]
+        most = ratio * min(sizes)
+        assert [counts[y == k].sum() for k in range(n_classes)] == [round(min(size, most)) for size in sizes]
         end = at + 1
         while end < len(votes) and votes[at:end, 0].sum() < share - 1e-9:
             end += 1
@@ -117,6 +119,39 @@ def test_the_rows_out_of_the_bags_foretell_the_test(noisy):
     ]
     foretold, came = np.mean(found, axis=0)
     assert foretold == pytest.approx(came, abs=0.06)
+
+
+@pytest.mark.parametrize("weigh", ["all ten", "balanced", "rare twenty"])
+def test_weights_of_whole_classes_leave_rows_out_of_the_bags(noisy, weigh):
+    """However much they weigh: a class has no more rows than it has."""
+    X, X_test, y, y_test = noisy
+    weight = {
+        "all ten": np.full(len(y), 10.0),
+        "balanced": compute_sample_weight("balanced", y),
+        "rare twenty": np.where(y == 1, 20.0, 1.0),
+    }[weigh]
+    plain = adacc.AdaCCForestClassifier(**SMALL).fit(X, y)
+    weighted = adacc.AdaCCForestClassifier(**SMALL).fit(X, y, sample_weight=weight)
+    if weigh == "all ten":
+        np.testing.assert_allclose(weighted.decision_function(X_test), plain.decision_function(X_test), atol=1e-6)
+    assert weighted.oob_balanced_accuracy_ == pytest.approx(plain.oob_balanced_accuracy_, abs=0.05)
+    came = [balanced_accuracy_score(y_test, model.predict(X_test)) for model in (plain, weighted)]
+    assert came[1] == pytest.approx(came[0], abs=0.05)
+
+
+def test_heavy_rows_are_drawn_more_often(noisy):
+    _, _, y, _ = noisy
+    rng = np.random.default_rng(0)
+    weight = np.where(rng.random(len(y)) < 0.1, 50.0, 1.0)
+    rows = Rows.group(y, 2, weight)
+    counts = np.zeros(len(y))
+    for seed in range(200):
+        bag, members = draw_bag(rows, 1.0, np.random.default_rng(seed))
+        counts[members] += bag.weight
+        assert len(members) < 0.5 * len(y)
+    rare = slice(*rows.starts[1:])
+    heavy = rows.weight[rare] > 1.0
+    assert counts[rare][heavy].mean() / counts[rare][~heavy].mean() == pytest.approx(50.0, rel=0.25)
 
 
 @pytest.mark.parametrize("data", [load_breast_cancer, load_digits])

@@ -139,12 +139,14 @@ def _watched(rows: Rows, seed: int) -> NDArray[np.intp]:
 
 
 def draw_bag(rows: Rows, ratio: float, rng: np.random.Generator) -> tuple[Rows, NDArray[np.intp]]:
-    """Rows of each class, as many as it has but no more than `ratio` times those of the lightest, by weight.
+    """Rows of each class, by weight: as many as it has, but no more than `ratio` times those of the smallest.
 
-    They are drawn with replacement: one that is drawn twice counts twice.
+    They are drawn with replacement: one that is drawn twice counts twice. A class whose rows have different weights is
+    as large as so many of the same weight would be [Kish 1965]. Whatever the sum of the weights, a third of the rows
+    thus stays out of the bag.
     """
-    wanted = np.minimum(rows.class_weight, ratio * rows.class_weight.min())
-    n_drawn = np.clip(np.round(wanted), 1, MOST_DRAWN).astype(int)
+    sizes = rows.class_weight**2 / rows.by_class(rows.weight**2)
+    n_drawn = np.clip(np.round(np.minimum(sizes, ratio * sizes.min())), 1, MOST_DRAWN).astype(int)
     members, counts = [], []
     for k, (begin, end) in enumerate(zip(rows.starts[:-1], rows.starts[1:], strict=True)):
         weight = rows.weight[begin:end]
