@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.tree import DecisionTreeClassifier
 from support import DETERMINISTIC
 
@@ -147,6 +148,31 @@ def test_a_tree_of_one_split_is_a_stump(method, monkeypatch):
         np.testing.assert_allclose(trees.estimator_weights_, stumps.estimator_weights_, rtol=1e-9)
         np.testing.assert_array_equal(trees.predict(X), stumps.predict(X))
         np.testing.assert_allclose(trees.feature_importances_, stumps.feature_importances_, atol=1e-9)
+
+
+def test_leaves_of_missing_values_leave_room_for_the_others():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    X[:5] = np.nan
+    y = (X[:, 0] + 0.5 * X[:, 1] > 0.8).astype(int)
+    stumps = adacc.AdaCC1Classifier(n_estimators=15).fit(X, y)
+    two_leaves = adacc.AdaCC1Classifier(n_estimators=15, max_depth=None, max_leaf_nodes=2).fit(X, y)
+    np.testing.assert_allclose(two_leaves.decision_function(X), stumps.decision_function(X), atol=1e-9)
+    for max_leaf_nodes in (3, 6):
+        model = adacc.AdaCC1Classifier(n_estimators=5, max_depth=None, max_leaf_nodes=max_leaf_nodes).fit(X, y)
+        assert [(tree.feature >= 0).sum() for tree in model.estimators_] == [max_leaf_nodes - 1] * 5
+
+
+def test_limits_beyond_all_rows_are_none():
+    x = np.arange(2600.0)[:, None]
+    y = np.arange(2600) % 2
+    deepest = adacc.AdaBoostClassifier(n_estimators=1, max_depth=None, max_bins=None).fit(x, y)
+    assert deepest.score(x, y) == 1.0
+    for limits in ({"max_depth": 10**30}, {"max_depth": None, "max_leaf_nodes": 10**30}):
+        model = adacc.AdaBoostClassifier(n_estimators=1, max_bins=None, **limits).fit(x[:300], y[:300])
+        assert model.score(x[:300], y[:300]) == 1.0
+    with pytest.warns(ConvergenceWarning):
+        adacc.AdaBoostClassifier(n_estimators=1, max_depth=3, min_samples_leaf=10**400).fit(x, y)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

@@ -20,8 +20,8 @@ from adacc.engine.table import Table
 from adacc.engine.threads import Threads
 from adacc.rules.base import Array
 
-DEEPEST = 1000
-"""Where no depth is set."""
+NO_LIMIT = int(np.iinfo(dtypes.ROW).max)
+"""No tree is deeper, or has more leaves: there are no more rows."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Growth:
     max_depth : int or None
         Splits from the root to a leaf.
     max_leaf_nodes : int or None
-        Leaves; the split of the largest gain comes first.
+        Leaves, those of missing values apart; the split of the largest gain comes first.
     min_samples_leaf : int
         Rows that a leaf must have, those of missing values apart.
     max_features : int, float, "sqrt", "2sqrt", "log2" or None
@@ -208,14 +208,14 @@ class TreeLearner:
         self.offsets, self.categorical = self.coder.offsets, self.coder.categorical
         n_features, n_rows = len(self.coder.features), len(self.rows.order)
         self._max_features = growth.n_features_of(n_features)
-        self._least = float(growth.min_samples_leaf) if growth.min_samples_leaf > 1 else 0.0
-        self._max_depth = DEEPEST if growth.max_depth is None else growth.max_depth
-        self._max_leaves = np.iinfo(np.int64).max if growth.max_leaf_nodes is None else growth.max_leaf_nodes
+        self._least = float(min(growth.min_samples_leaf, NO_LIMIT)) if growth.min_samples_leaf > 1 else 0.0
+        self._max_depth = min(growth.max_depth or NO_LIMIT, NO_LIMIT)
+        self._max_leaves = min(growth.max_leaf_nodes or NO_LIMIT, NO_LIMIT)
         self._n_slots = 1
         if self._max_features == n_features:
             # Histograms that wait: of the smaller children above a node, or of all leaves.
             waiting = 2 * min(self._max_depth, ceil(log2(n_rows + 1))) + 4
-            self._n_slots = waiting if growth.max_leaf_nodes is None else growth.max_leaf_nodes + 3
+            self._n_slots = waiting if growth.max_leaf_nodes is None else self._most_leaves(n_rows) + 3
         self._histograms = np.empty((self._n_slots, self.rows.n_classes + (self._least > 0), int(self.offsets[-1])))
 
     def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, Cells, Array]:
@@ -246,9 +246,8 @@ class TreeLearner:
         starts: NDArray[np.int64],
         t: int,
     ) -> tuple[Any, Cells, Array]:
-        most_leaves = min(len(rows), self._max_leaves, 3 ** min(self._max_depth, 30))
-        room = 2 * most_leaves + 3
-        nodes = (
+        room = 2 * self._most_leaves(len(rows)) + 3
+        nodes: tuple[NDArray[Any], ...] = (
             np.empty(room, dtype=np.int32), np.zeros(room, dtype=np.uint32), np.full((room, 3), -1, dtype=np.int32),
             np.empty(room, dtype=dtypes.CLASS), np.empty(room),
         )  # fmt: skip
@@ -264,6 +263,10 @@ class TreeLearner:
         for name, column in zip(dtypes.NODE.names or (), nodes, strict=True):
             tree[name] = column[:n_nodes]
         return tree, (cells, nodes[3][:n_nodes]), W
+
+    def _most_leaves(self, n_rows: int) -> int:
+        """A split may have a leaf of missing values besides the two that count."""
+        return min(n_rows, 2 * self._max_leaves - 1, 3 ** min(self._max_depth, 30))
 
     def _luck(self, t: int) -> NDArray[np.int64]:
         """Where the generator of random numbers begins in a round: anywhere, but the same for the same seed."""

@@ -42,9 +42,9 @@ SHARED = {
     What a split minimises.""",
     "max_depth": """int or None, default=1
     Splits from the root of a tree to a leaf: 1 for stumps, 2 or more for trees, which see interactions of features;
-    None for no limit.""",
+    None for no limit. A node that no split makes purer is a leaf.""",
     "max_leaf_nodes": """int or None, default=None
-    Most leaves of a tree; the splits of the largest gain come first.""",
+    Most leaves of a tree, those of missing values not counted; the splits of the largest gain come first.""",
     "min_samples_leaf": """int, default=1
     Rows that a leaf must have; a leaf of missing values may have fewer.""",
     "max_features": """int, float, "sqrt", "2sqrt", "log2" or None, default=None

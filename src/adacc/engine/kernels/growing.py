@@ -34,8 +34,9 @@ def grow_tree(
     `rows` are grouped by class, those of class k from ``begins[k]`` on, and weigh `by` each, 1 in all. A leaf has
     `least` of them at least, each counting `sizes`; with 0 these are not looked at, and empty. All three are reordered.
     A node splits on `features` (-1: a leaf) at `cuts`, and has three `children`, of which -1 stands for a
-    branch that no row takes: there, as in a leaf, `classes` is predicted. With `max_leaves` the node of the largest
-    gain is split first. A node looks at `max_features` features, drawn by `luck`, or at more until one has a split.
+    branch that no row takes: there, as in a leaf, `classes` is predicted. With `max_leaves`, against which leaves of
+    missing values do not count, the node of the largest gain is split first. A node looks at `max_features` features,
+    drawn by `luck`, or at more until one has a split.
     `cells` receives the leaf of each row, `mass` the weight of each (true, predicted) pair.
 
     Where all features are looked at, the largest child takes over its parent's histogram, less that of the others.
@@ -83,13 +84,13 @@ def grow_tree(
             codes[f], cut, offsets[f + 1] - offsets[f] - 1, categorical[f], rows, by, sizes, edges[node],
             spare_rows, spare_by, spare_sizes, branches, places, edges[n_nodes : n_nodes + 3],
         )  # fmt: skip
-        if n_children == 0 or n_leaves + n_children - 1 > max_leaves:  # the gain was rounding, or no room is left
+        if n_children == 0 or n_leaves == max_leaves:  # the gain was rounding, or no room is left
             features[node] = -1
             if not sample:
                 free[n_free] = slots[node]
                 n_free += 1
             continue
-        n_leaves += n_children - 1
+        n_leaves += 1
         largest, size, first = -1, -1, n_nodes
         for branch in range(3):
             begin, end = edges[first + branch, 0], edges[first + branch, n_classes]
