@@ -10,6 +10,7 @@ import pytest
 import sklearn
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import (
     accuracy_score,
@@ -710,11 +711,11 @@ GAPS = np.where(y == 1, np.nan, 0.0)
 @pytest.mark.parametrize(
     ("params", "data", "error", "message"),
     [
-        ({"estimator": DecisionTreeClassifier()}, {}, TypeError, r"a classifier of adacc, got DecisionTree"),
-        ({"estimator": None}, {}, TypeError, "estimator must be a classifier of adacc, got None"),
-        ({"estimator": CGAdaClassifier}, {}, TypeError, "estimator must be a classifier of adacc, got <class"),
-        ({"estimator": "cgada"}, {}, TypeError, "estimator must be a classifier of adacc, got 'cgada'"),
-        ({"estimator": make_pipeline(CGAdaClassifier())}, {}, TypeError, "classifier of adacc, got Pipeline"),
+        ({"estimator": DecisionTreeClassifier()}, {}, TypeError, "that takes costs, got DecisionTree"),
+        ({"estimator": None}, {}, TypeError, "must be a classifier of adacc that takes costs, got None"),
+        ({"estimator": CGAdaClassifier}, {}, TypeError, "must be a classifier of adacc that takes costs, got <class"),
+        ({"estimator": "cgada"}, {}, TypeError, "must be a classifier of adacc that takes costs, got 'cgada'"),
+        ({"estimator": make_pipeline(CGAdaClassifier())}, {}, TypeError, "that takes costs, got Pipeline"),
         ({"estimator": adacc.AdaCC1Classifier()}, {}, ValueError, rf"AdaCC1Classifier\(\) takes no costs .*{NAMES}"),
         ({"estimator": BoostingClassifier("rusboost")}, {}, ValueError, f"takes no costs to search; .* {NAMES}"),
         ({"estimator": BoostingClassifier("adac")}, {}, ValueError, "did you mean"),
@@ -975,3 +976,13 @@ def test_it_finds_better_costs_than_equal_ones_for_rows_it_has_not_seen():
         equal = CGAdaClassifier(n_estimators=8, costs=[1, 1]).fit(*train)
         gains.append(search.score(*test) - f1_score(test[1], equal.predict(test[0])))
     assert np.mean(gains) > 0.05
+
+
+def test_rows_out_of_the_bags_decide_on_costs_of_rounds_not_of_the_search():
+    """By name or as a function, a score on the training rows is one of all of them."""
+    X, y = make_classification(600, 8, weights=[0.85], flip_y=0.05, random_state=1)
+    booster = CGAdaClassifier(n_estimators=20, max_depth=3, subsample=0.5, rates="out-of-bag", random_state=0)
+    named = CostSearchCV(booster, scoring="f1").fit(X, y)
+    called = CostSearchCV(booster, scoring=make_scorer(f1_score)).fit(X, y)
+    assert named.best_costs_ == called.best_costs_
+    assert named.best_score_ == called.best_score_ == pytest.approx(named.score(X, y))

@@ -69,8 +69,11 @@ def _share(part: Array, rest: Array) -> Array:
 
 
 def without_predicting(scoring: Any, problem: Problem, settings: Settings) -> Callable[[Counts], Array] | None:
-    """How to score without predicting; None where it takes predictions, as of calibrated probabilities that decide."""
-    if len(problem.classes) > 2 or settings.decides_by_probability or not isinstance(scoring, str):
+    """How to score without predicting; None where it takes predictions, as of calibrated probabilities that decide, or
+    of rows whose recall was noted only while they were out of the bags.
+    """
+    noted = not settings.decides_by_probability and not settings.out_of_bag
+    if len(problem.classes) > 2 or not noted or not isinstance(scoring, str):
         return None
     return BY_COUNTS.get(scoring)
 

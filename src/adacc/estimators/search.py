@@ -265,7 +265,7 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def _check(self) -> tuple[Settings, list[int]]:
         if not isinstance(self.estimator, BaseBoosting):
-            raise TypeError(f"estimator must be a classifier of adacc, got {self.estimator!r}")
+            raise TypeError(f"estimator must be a classifier of adacc that takes costs, got {self.estimator!r}")
         settings = read_settings(self.estimator._settable())
         if not settings.rule.uses_costs:
             able = ", ".join(name for name, method in METHODS.items() if method.rule.uses_costs)
