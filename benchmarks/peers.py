@@ -71,7 +71,9 @@ class Peer:
         return None
 
 
-ADACC = Peer("adacc", "adacc", "adacc.estimators.classifiers", "AdaCC1Classifier", fitted_rounds=lambda model: model.n_iter_)
+ADACC = Peer(
+    "adacc", "adacc", "adacc.estimators.classifiers", "AdaCC1Classifier", fitted_rounds=lambda model: model.n_iter_
+)
 
 RUSBOOST = Peer(
     "RUSBoost",

@@ -400,6 +400,14 @@ def test_worker_processes_change_nothing_and_a_pipe_gets_plain_text(here):
     assert found == due
 
 
+def test_of_several_labels_the_one_that_was_judged_is_trained(here):
+    table = pd.read_csv("clinic.csv")
+    kinds = np.where(table["ill"] == "yes", "yes", np.where(np.arange(len(table)) % 2 == 0, "no", "perhaps"))
+    table.assign(ill=kinds).to_csv("several.csv", index=False)
+    result, _ = figures("several.csv", "--target", "ill", *SMALL)
+    assert shlex.split(result["model"]["train_command"])[7:9] == ["--positive", result["data"]["positive"]]
+
+
 def test_the_other_label_may_be_the_one_to_be_found(here):
     of_ill, _ = figures("clinic.csv", "--target", "ill", *SMALL)
     of_well, out = figures("clinic.csv", "--target", "ill", *SMALL, "--positive", "no")

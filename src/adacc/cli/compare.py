@@ -111,7 +111,7 @@ def compare(options: Namespace) -> None:
     result = report(standing, spelled(options, "data"), options.folds, options.repeats, not is_whole)
     if result["model"] is not None:
         method = result["model"]["method"]
-        command = _train_command(options, method, plan.rounds_of(method))
+        command = _train_command(options, problem, method, plan.rounds_of(method))
         result["model"]["train_command"] = None if command is None else plain(command)
     _write(options, result)
     show(result)
@@ -156,13 +156,15 @@ def _chosen(given: list[str], everyone: dict[str, Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(chosen))
 
 
-def _train_command(options: Namespace, method: str, rounds: int) -> str | None:
+def _train_command(options: Namespace, problem: Any, method: str, rounds: int) -> str | None:
+    """How to train the method on what was judged: of several labels one against the rest."""
     if options.data is None:
         return None
+    positive = options.positive or (str(problem.positive) if problem.n_labels > 2 else None)
     stem = "model" if options.data == "-" else Path(options.data).name.partition(".")[0]
     parts = ["adacc", "train", options.data, "--target", options.target, "--method", method]
     dropped = [*options.drop, *filter(None, (options.group, options.time))]
-    for name, value in (("--positive", options.positive), ("--drop", ",".join(dropped)), ("--id", options.id)):
+    for name, value in (("--positive", positive), ("--drop", ",".join(dropped)), ("--id", options.id)):
         parts += [name, value] if value else []
     parts += ["--rounds", str(rounds)] if rounds != 100 else []
     return shlex.join([*parts, "--model", f"{stem}.adacc"])

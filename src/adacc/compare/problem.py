@@ -39,6 +39,8 @@ class Problem:
         Columns that are no features.
     group, time : Series of shape (n_rows,) or None
         What must not be torn apart by a split; what splits must follow.
+    n_labels : int
+        That the column to predict has: where more than two, all but the positive one are the other class.
     """
 
     source: str
@@ -51,6 +53,7 @@ class Problem:
     dropped: tuple[str, ...] = ()
     group: pd.Series | None = None
     time: pd.Series | None = None
+    n_labels: int = 2
 
     def sample(self, n_rows: int, seed: int) -> Problem:
         """At most so many rows, drawn without regard to anything but the class, whose shares stay."""
@@ -119,6 +122,7 @@ def read_problem(
         dropped=(*dropped, *beside),
         group=None if group is None else frame[group],
         time=None if time is None else frame[time],
+        n_labels=len(labels.counts),
     )
 
 
