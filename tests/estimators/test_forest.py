@@ -234,6 +234,14 @@ def test_bad_parameters_are_named(options, says):
         adacc.AdaCCForestClassifier(**options).fit(X, y)
 
 
+def test_its_name_leads_to_its_class():
+    X, y = np.arange(12.0)[:, None], np.array([0] * 11 + [1])
+    with pytest.raises(ValueError, match="'adacc-forest' is a classifier of its own: AdaCCForestClassifier"):
+        adacc.BoostingClassifier("adacc-forest").fit(X, y)
+    with pytest.raises(ValueError, match=r"give more rows, or more bags \(n_estimators, --rounds\)"):
+        adacc.AdaCCForestClassifier(calibration="sigmoid", **SMALL).fit(X, y)
+
+
 def test_trees_have_no_curves():
     X, y = load_breast_cancer(return_X_y=True)
     model = adacc.AdaCCForestClassifier(**SMALL).fit(X, y)

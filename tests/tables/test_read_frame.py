@@ -163,7 +163,7 @@ class TestDropAndKeep:
         ("arguments", "message"),
         [
             ({"drop": ["When"]}, "mine.csv has no column 'When'; did you mean 'when'? It has 'id', 'when', 'x', 'y'"),
-            ({"keep": ["z"]}, "mine.csv has no column 'z'; It has 'id', 'when', 'x', 'y'"),
+            ({"keep": ["z"]}, "mine.csv has no column 'z'; it has 'id', 'when', 'x', 'y'"),
             (
                 {"target": "yy"},
                 "mine.csv has no column 'yy' to predict; did you mean 'y'? It has 'id', 'when', 'x', 'y'",

@@ -209,7 +209,8 @@ class AdaCCForestClassifier(Voting):
                 calibrator = Calibrator.fit(self.calibration, known, true, rows.n_classes, whole_weight, rising=True)
         elif self.calibration is not None:
             raise ValueError(
-                "calibration takes rows of every class that are out of some bag: give more rows, or more n_estimators"
+                "calibration takes rows of every class that are out of some bag: give more rows, or more bags "
+                "(n_estimators, --rounds)"
             )
         return {
             **attributes_of(ensemble, problem.classes),

@@ -121,7 +121,7 @@ def per_hundred(share: float) -> str:
 def who_is_next(others: list[Method], metric: str) -> str:
     """The runner-up."""
     if not others:
-        return "No other method finished, so there is nothing to compare it with."
+        return "No other method was tried to the end, so there is nothing to compare it with."
     return f"It is {distance(others[0], metric)}."
 
 

@@ -49,7 +49,7 @@ def no_column(where: str, name: str, names: Sequence[str], purpose: str = "") ->
     hint = "" if near is None else f"did you mean {near!r}? "
     if len(names) == 1 and any(sign in names[0] for sign in ",;\t|"):
         hint = "are its cells separated by commas? "
-    return TableError(f"{where} has no column {name!r}{purpose}; {hint}It has {listed(names)}")
+    return TableError(f"{where} has no column {name!r}{purpose}; {hint}{'It' if hint else 'it'} has {listed(names)}")
 
 
 def check_names(names: Sequence[str], where: str) -> None:
