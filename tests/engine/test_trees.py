@@ -163,14 +163,18 @@ def test_leaves_of_missing_values_leave_room_for_the_others():
         assert [(tree.feature >= 0).sum() for tree in model.estimators_] == [max_leaf_nodes - 1] * 5
 
 
+@pytest.mark.compiled
+def test_without_a_limit_a_tree_is_as_deep_as_it_takes():
+    x, y = np.arange(2600.0)[:, None], np.arange(2600) % 2
+    model = adacc.AdaBoostClassifier(n_estimators=1, max_depth=None, max_bins=None).fit(x, y)
+    assert model.score(x, y) == 1.0
+
+
 def test_limits_beyond_all_rows_are_none():
-    x = np.arange(2600.0)[:, None]
-    y = np.arange(2600) % 2
-    deepest = adacc.AdaBoostClassifier(n_estimators=1, max_depth=None, max_bins=None).fit(x, y)
-    assert deepest.score(x, y) == 1.0
+    x, y = np.arange(100.0)[:, None], np.arange(100) % 2
     for limits in ({"max_depth": 10**30}, {"max_depth": None, "max_leaf_nodes": 10**30}):
-        model = adacc.AdaBoostClassifier(n_estimators=1, max_bins=None, **limits).fit(x[:300], y[:300])
-        assert model.score(x[:300], y[:300]) == 1.0
+        model = adacc.AdaBoostClassifier(n_estimators=1, max_bins=None, **limits).fit(x, y)
+        assert model.score(x, y) == 1.0
     with pytest.warns(ConvergenceWarning):
         adacc.AdaBoostClassifier(n_estimators=1, max_depth=3, min_samples_leaf=10**400).fit(x, y)
 
