@@ -121,7 +121,7 @@ def test_the_rows_out_of_the_bags_foretell_the_test(noisy):
     assert foretold == pytest.approx(came, abs=0.06)
 
 
-@pytest.mark.parametrize("weigh", ["all ten", "balanced", "rare twenty"])
+@pytest.mark.parametrize("weigh", ["all ten", "balanced", "rare twenty", "rare next to nothing"])
 def test_weights_of_whole_classes_leave_rows_out_of_the_bags(noisy, weigh):
     """However much they weigh: a class has no more rows than it has."""
     X, X_test, y, y_test = noisy
@@ -129,6 +129,7 @@ def test_weights_of_whole_classes_leave_rows_out_of_the_bags(noisy, weigh):
         "all ten": np.full(len(y), 10.0),
         "balanced": compute_sample_weight("balanced", y),
         "rare twenty": np.where(y == 1, 20.0, 1.0),
+        "rare next to nothing": np.where(y == 1, 1e-250, 1.0),
     }[weigh]
     plain = adacc.AdaCCForestClassifier(**SMALL).fit(X, y)
     weighted = adacc.AdaCCForestClassifier(**SMALL).fit(X, y, sample_weight=weight)

@@ -143,9 +143,9 @@ def draw_bag(rows: Rows, ratio: float, rng: np.random.Generator) -> tuple[Rows, 
 
     They are drawn with replacement: one that is drawn twice counts twice. A class whose rows have different weights is
     as large as so many of the same weight would be [Kish 1965]. Whatever the sum of the weights, a third of the rows
-    thus stays out of the bag.
+    at least thus stays out of the bag.
     """
-    sizes = rows.class_weight**2 / rows.by_class(rows.weight**2)
+    sizes = 1.0 / rows.by_class((rows.weight / rows.class_weight[rows.true]) ** 2)
     n_drawn = np.clip(np.round(np.minimum(sizes, ratio * sizes.min())), 1, MOST_DRAWN).astype(int)
     members, counts = [], []
     for k, (begin, end) in enumerate(zip(rows.starts[:-1], rows.starts[1:], strict=True)):
