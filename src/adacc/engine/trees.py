@@ -206,17 +206,11 @@ class TreeLearner:
         self.codes, self.rows, self.coder = codes, rows, coder
         self.criterion, self.tie_class, self.seed = CRITERIA[criterion], tie_class, seed
         self.offsets, self.categorical = self.coder.offsets, self.coder.categorical
-        n_features, n_rows = len(self.coder.features), len(self.rows.order)
-        self._max_features = growth.n_features_of(n_features)
+        self._max_features = growth.n_features_of(len(self.coder.features))
         self._least = float(min(growth.min_samples_leaf, NO_LIMIT)) if growth.min_samples_leaf > 1 else 0.0
         self._max_depth = min(growth.max_depth or NO_LIMIT, NO_LIMIT)
         self._max_leaves = min(growth.max_leaf_nodes or NO_LIMIT, NO_LIMIT)
-        self._n_slots = 1
-        if self._max_features == n_features:
-            # Histograms that wait: of the smaller children above a node, or of all leaves.
-            waiting = 2 * min(self._max_depth, ceil(log2(n_rows + 1))) + 4
-            self._n_slots = waiting if growth.max_leaf_nodes is None else self._most_leaves(n_rows) + 3
-        self._histograms = np.empty((self._n_slots, self.rows.n_classes + (self._least > 0), int(self.offsets[-1])))
+        self._histograms = np.empty((0, self.rows.n_classes + (self._least > 0), int(self.offsets[-1])))
 
     def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, Cells, Array]:
         if sample is None:
@@ -246,7 +240,9 @@ class TreeLearner:
         starts: NDArray[np.int64],
         t: int,
     ) -> tuple[Any, Cells, Array]:
-        room = 2 * self._most_leaves(len(rows)) + 3
+        n_histograms, room = self._most_waiting(len(rows)), 2 * self._most_leaves(len(rows)) + 3
+        if len(self._histograms) < n_histograms:
+            self._histograms = np.empty((n_histograms, *self._histograms.shape[1:]))
         nodes: tuple[NDArray[Any], ...] = (
             np.empty(room, dtype=np.int32), np.zeros(room, dtype=np.uint32), np.full((room, 3), -1, dtype=np.int32),
             np.empty(room, dtype=dtypes.CLASS), np.empty(room),
@@ -267,6 +263,14 @@ class TreeLearner:
     def _most_leaves(self, n_rows: int) -> int:
         """A split may have a leaf of missing values besides the two that count."""
         return min(n_rows, 2 * self._max_leaves - 1, 3 ** min(self._max_depth, 30))
+
+    def _most_waiting(self, n_rows: int) -> int:
+        """Histograms that are there at a time: of the smaller children above a node, or of all leaves."""
+        if self._max_features < len(self.coder.features):
+            return 1
+        if self._max_leaves < NO_LIMIT:
+            return self._most_leaves(n_rows) + 3
+        return 2 * min(self._max_depth, ceil(log2(n_rows + 1))) + 4
 
     def _luck(self, t: int) -> NDArray[np.int64]:
         """Where the generator of random numbers begins in a round: anywhere, but the same for the same seed."""
