@@ -59,8 +59,6 @@ def read_settings(params: dict[str, Any]) -> Settings:
     """Check the parameters of an estimator, `method` among them."""
     of_training = {"method", *SHARED} - OPTIONS_OF_ALL
     given = {name: value for name, value in params.items() if name not in of_training}
-    if params["method"] == "adacc-forest":
-        raise ValueError("method 'adacc-forest' is a classifier of its own: AdaCCForestClassifier")
     method, rule, options = settle(params["method"], given)
     _check_options(options)
     estimator = params["estimator"]

@@ -90,6 +90,10 @@ def methods() -> list[str]:
     return list(METHODS)
 
 
+OF_THEIR_OWN = {"adacc-forest": "AdaCCForestClassifier"}
+"""Methods that are no rule for the loop, and the classifier that each is."""
+
+
 def find(method: str | Rule) -> tuple[str, Method]:
     """The method of a name, or one made of a rule object; the error for an unknown name offers the nearest ones."""
     if isinstance(method, Rule):
@@ -104,6 +108,8 @@ def find(method: str | Rule) -> tuple[str, Method]:
 
 def unknown(method: str, known: Iterable[str]) -> ValueError:
     """That a name is none of the known methods, with the nearest or all of them."""
+    if method in OF_THEIR_OWN:
+        return ValueError(f"method {method!r} is a classifier of its own: {OF_THEIR_OWN[method]}")
     known = list(known)
     hint = meant(method, known) or f"known are {', '.join(known)}"
     return ValueError(f"method {method!r} is unknown: {hint}")
