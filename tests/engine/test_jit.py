@@ -28,16 +28,18 @@ print(ask(), sum(ask.stats.cache_hits.values()))
 
 @pytest.mark.compiled
 def test_an_edit_to_a_callee_in_another_file_is_noticed(tmp_path):
-    (tmp_path / "caller.py").write_text(CALLER)
+    caller, callee = tmp_path / "caller.py", tmp_path / "callee.py"
+    caller.write_text(CALLER)
 
-    def ask(value):
-        callee = tmp_path / "callee.py"
-        if not callee.exists() or callee.read_text() != CALLEE.format(value):
-            callee.write_text(CALLEE.format(value))
+    def ask():
         environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-        command = [sys.executable, str(tmp_path / "caller.py")]
-        return subprocess.run(command, capture_output=True, text=True, env=environment, check=True).stdout.split()
+        done = subprocess.run(
+            [sys.executable, str(caller)], capture_output=True, text=True, env=environment, check=True
+        )
+        return done.stdout.split()
 
-    assert ask(41) == ["41", "0"]
-    assert ask(41) == ["41", "1"]
-    assert ask(42) == ["42", "0"]
+    callee.write_text(CALLEE.format(41))
+    assert ask() == ["41", "0"]
+    assert ask() == ["41", "1"]
+    callee.write_text(CALLEE.format(42))
+    assert ask() == ["42", "0"]

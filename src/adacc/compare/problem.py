@@ -141,4 +141,4 @@ def digits(positive: str | None = None) -> Problem:
     labels = read_target(frame, "digit", "8" if positive is None else positive, DIGITS)
     # The corners are blank in every picture; a user's table would be refused for less, so they go without a word.
     X = frame.drop(columns="digit")
-    return Problem(DIGITS, "digit", labels.positive, labels.other, X, labels.y, len(X))
+    return Problem(DIGITS, "digit", labels.positive, labels.other, X, labels.y, len(X), n_labels=len(labels.counts))
