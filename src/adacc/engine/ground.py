@@ -217,7 +217,8 @@ class Here:
         self.plan, self.learner, self.sampler, self.alike = plan, learner, sampler, alike
         self.rows = rows = learner.rows
         self.given_weight = rows.class_weight
-        self.weights = Weights(rows, plan.rule.initial(plan.costs) if initial is None else initial)
+        initial = plan.rule.initial(plan.costs) if initial is None else initial
+        self.weights = Weights(rows, initial, learner.pass_in_rows)
         self.audience = Audience(rows, plan)
         self.others = [Audience(rows, other) for other in alike]
         self._judges = OutOfBag(rows, plan) if out_of_bag else None

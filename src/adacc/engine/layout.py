@@ -11,7 +11,7 @@ from scipy import sparse
 
 from adacc.engine import dtypes, kernels
 from adacc.engine.binning import Coder, Column, Feature
-from adacc.engine.rows import Listing, Rows
+from adacc.engine.rows import Listing, Rows, Weights
 from adacc.engine.threads import Threads
 from adacc.rules.base import Array
 
@@ -106,6 +106,19 @@ class Part:
         if self._by_row is not None:
             kernels.add_entries(*self._by_row, *listing, histogram)
 
+    def follow(self, weights: Weights, histogram: Array) -> None:
+        """Bring the histograms of these features to where the weights are."""
+        if weights.any_stale:
+            histogram[weights.stale, self.offsets[0] : self.offsets[-1]] = 0.0
+        self.add(weights.listing, histogram)
+        if weights.any_carried:
+            kernels.carry(weights.carried, histogram[:, self.offsets[0] : self.offsets[-1]])
+
+    @property
+    def n_added(self) -> float:
+        """Codes of these features that are added for a row, on average."""
+        return len(self.dense) + sum(len(rows) for rows, _ in self._entries.values()) / max(1, self.n_rows)
+
     @property
     def is_sparse(self) -> bool:
         """Whether some columns keep only the entries that are not their commonest code."""
@@ -172,8 +185,9 @@ class Layout:
         for ever, so that nothing else changes.
     coder : Coder
         What the codes mean.
-    histogram : ndarray of shape (n_classes, n_codes)
-        The rows' own weights, by class and code; those of sparse columns' commonest codes are not filled in.
+    histogram : ndarray of shape (2 * n_classes, n_codes)
+        The rows' own weights, by class and code; those of sparse columns' commonest codes are not filled in. Then room
+        for the rows that stand apart in each class, of which there are none.
     """
 
     def __init__(self, columns: Columns, n_columns: int, rows: Rows, threads: Threads, collapse: bool = False) -> None:
@@ -188,7 +202,7 @@ class Layout:
         self.parts = parts
         self.dtype = max((part.dense.dtype for part in parts), key=lambda dtype: dtype.itemsize)
         self._part_of = [part for part in parts for _ in range(part.first, part.last)]
-        self.histogram = np.zeros((self.rows.n_classes, int(self.coder.offsets[-1])))
+        self.histogram = np.zeros((2 * self.rows.n_classes, int(self.coder.offsets[-1])))
         everyone = self.rows.listing
         threads.each(lambda part: part.add(everyone, self.histogram), parts)
 
@@ -196,6 +210,12 @@ class Layout:
     def work(self) -> float:
         """Roughly the nanoseconds of a round: a tenth of the rows' codes are added, all bins are looked at."""
         return 0.05 * sum(part.dense.size for part in self.parts) + 2.0 * self.histogram.size
+
+    @property
+    def pass_in_rows(self) -> float:
+        """Roughly how many rows are added to the histogram in the time of a pass over it."""
+        n_added = sum(part.n_added for part in self.parts)
+        return self.histogram.shape[1] / n_added if n_added > 0.0 else np.inf
 
     def column(self, feature: int) -> NDArray[Any]:
         return self._part_of[feature].column(feature)

@@ -6,8 +6,9 @@ class of each cell: for a stump the cells are a feature's codes, for a foreign c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -17,8 +18,8 @@ from sklearn.base import clone
 from adacc.engine import dtypes, kernels
 from adacc.engine.binning import Categories, Coder
 from adacc.engine.layout import Layout, Part
-from adacc.engine.rows import Listing, Rows, Weights
-from adacc.engine.samplers import Extra, Sample
+from adacc.engine.rows import Rows, Weights
+from adacc.engine.samplers import Sample
 from adacc.engine.splits import Splitter
 from adacc.engine.steps import Steps, compile_stumps
 from adacc.engine.table import Table
@@ -74,9 +75,12 @@ class Learner(Protocol):
     ----------
     rows : Rows
         The training rows as the learner keeps them: equal ones may have been made one.
+    pass_in_rows : float
+        How many changed rows it takes in in the time of a pass over all it has summed; infinite if it sums nothing.
     """
 
     rows: Rows
+    pass_in_rows: float
 
     def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, Cells, Array]:
         """A weak model for these weights, its prediction of every training row, and ``W``.
@@ -208,6 +212,7 @@ class StumpLearner:
 
     def __init__(self, layout: Layout, histogram: Array, criterion: str, tie_class: int, threads: Threads) -> None:
         self.layout, self.rows, self.coder = layout, layout.rows, layout.coder
+        self.pass_in_rows = layout.pass_in_rows
         self.threads = threads
         self._threads_of_round = threads if layout.work > WORTH_THREADS else Threads(1)
         self.histogram = histogram
@@ -215,26 +220,32 @@ class StumpLearner:
 
     def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, Cells, Array]:
         if sample is None:
-            if weights.any_stale:
-                self.histogram[weights.stale] = 0.0
-            return self._split(weights.listing, None, weights.scale, weights.class_weight)
+            return self._split(partial(self._follow, weights), weights.scale, weights.class_weight)
         self.histogram[:] = 0.0
         whole = sample.class_weight.sum()
         scale, total = np.full(self.rows.n_classes, 1.0 / whole), sample.class_weight / whole
-        model, cells, _ = self._split(sample.listing, sample.extra, scale, total)
+        model, cells, _ = self._split(partial(self._add, sample), scale, total)
         return model, cells, weigh_pairs(cells, weights)
 
-    def _split(self, listing: Listing, extra: Extra | None, scale: Array, total: Array) -> tuple[Any, Cells, Array]:
-        """Bring the histograms up to date and find the best split in them, a range of features per thread."""
+    def _follow(self, weights: Weights, part: Part) -> None:
+        part.follow(weights, self.histogram)
+
+    def _add(self, sample: Sample, part: Part) -> None:
+        part.add(sample.listing, self.histogram)
+        if sample.extra is not None:
+            codes, offsets = (
+                sample.extra.prepared[part.first : part.last],
+                self.splitter.offsets[part.first : part.last],
+            )
+            kernels.add_rows(codes, offsets, *sample.extra.listing, self.histogram)
+
+    def _split(self, sum_up: Callable[[Part], None], scale: Array, total: Array) -> tuple[Any, Cells, Array]:
+        """Sum up and find the best split in the histograms, a range of features per thread."""
 
         def work(part: Part) -> None:
-            first, last = part.first, part.last
-            part.add(listing, self.histogram)
-            if extra is not None:
-                codes, offsets = extra.prepared[first:last], self.splitter.offsets[first:last]
-                kernels.add_rows(codes, offsets, *extra.listing, self.histogram)
+            sum_up(part)
             part.complete(scale, total, self.histogram)
-            self.splitter.look(self.histogram, scale, total, first, last)
+            self.splitter.look(self.histogram, scale, total, part.first, part.last)
 
         self._threads_of_round.each(work, self.layout.parts)
         split, W = self.splitter.choose(self.histogram, scale)
@@ -309,6 +320,8 @@ class Votes:
 
 class ClassifierLearner:
     """Any scikit-learn classifier whose ``fit`` takes sample_weight."""
+
+    pass_in_rows = np.inf
 
     def __init__(self, estimator: Any, table: Table, rows: Rows, seed: int) -> None:
         self.estimator, self.table, self.rows, self.seed = estimator, table, rows, seed

@@ -77,40 +77,65 @@ class Weights:
     kept up to date this way would lose accuracy, the class is marked stale: all its rows are listed, and its sums begin
     anew.
 
+    Some methods take nearly the same split again and again, with another sign. The rows that it tells from the rest
+    then stand apart: they have sums of their own, which change by one factor, and those of the class with them. Only
+    the rows that join or leave them are listed.
+
+    Parameters
+    ----------
+    rows : Rows
+        The rows.
+    initial : ndarray of shape (n_classes,)
+        What rows of each class weigh at first, beside their own weight.
+    pass_in_rows : float
+        How many rows are added to the learner's sums in the time of one pass over these; without it no rows stand
+        apart.
+
     Attributes
     ----------
     class_weight : ndarray of shape (n_classes,)
         Weight of each class; sums to 1.
     listing : tuple of ndarray
-        Rows, amounts, and where the rows of each class begin and end among them.
-    stale : ndarray of shape (n_classes,)
-        Whether the amounts of a class are all that its rows have.
+        Rows, amounts, and where begin and end among them those that go to the sums of each class, and then to the sums
+        of the rows that stand apart in it.
+    stale : ndarray of shape (2 * n_classes,)
+        Which of these sums begin anew.
     any_stale : bool
-        Whether any class is stale.
+        Whether any of them does.
+    carried : ndarray of shape (n_classes,)
+        What the rows that stand apart in each class have been multiplied by after that.
+    any_carried : bool
+        Whether that is not 1 everywhere.
     """
 
-    def __init__(self, rows: Rows, initial: Array) -> None:
+    def __init__(self, rows: Rows, initial: Array, pass_in_rows: float = np.inf) -> None:
         n_rows, n_classes = len(rows.order), rows.n_classes
         self.rows = rows
         self.raw = rows.weight.copy()
         self.scale = initial / (initial * rows.class_weight).sum()
         self.class_weight = self.scale * rows.class_weight
-        self.stale, self.any_stale = np.zeros(n_classes, dtype=bool), False
-        self._shrunk = np.ones(n_classes)
+        self.stale, self.any_stale = np.zeros(2 * n_classes, dtype=bool), False
+        self.carried, self.any_carried = np.ones(n_classes), False
+        self._pass_in_rows = pass_in_rows
+        self._left, self._grown = np.ones((2, n_classes)), np.full(n_classes, np.inf)
+        self._apart = np.zeros(n_rows, dtype=np.uint8)
         self._listed, self._by = np.empty(n_rows, dtype=dtypes.ROW), np.empty(n_rows)
-        self._ends = rows.starts[:-1].copy()
-        self.listing: Listing = self._listed, self._by, rows.starts[:-1], self._ends
+        begins = np.tile(rows.starts[:-1], 2)
+        self._ends = begins.copy()
+        self.listing: Listing = self._listed, self._by, begins, self._ends
 
     def begin_anew(self) -> None:
         """Make the weights sum to 1, and list every row with all it has, for a learner that knows none of them yet."""
         self.raw = self.values
         self.raw /= self.raw.sum()
-        self.scale[:] = self._shrunk[:] = 1.0
+        self.scale[:] = self._left[:] = self.carried[:] = 1.0
+        self._grown[:] = np.inf
         self.class_weight = self.rows.by_class(self.raw)
         self.stale[:] = self.any_stale = True
+        self.any_carried = False
         self._listed[:] = np.arange(len(self.raw))
         self._by[:] = self.raw
-        self._ends[:] = self.rows.starts[1:]
+        self._ends[:] = np.concatenate([self.rows.starts[1:], self.rows.starts[:-1]])
 
     @property
     def values(self) -> Array:
@@ -123,9 +148,9 @@ class Weights:
         `W` is the weight and `counts` the number of rows of each (true, predicted) pair.
         """
         self.class_weight = np.empty(len(W))  # the old one is on record
-        Z, n_stale = kernels.reweigh(
-            predicted, counts, W, self.rows.starts, F, self.raw, self.scale, self._shrunk,
-            self.class_weight, self.stale, self._listed, self._by, self._ends,
+        Z, n_stale, n_carried = kernels.reweigh(
+            predicted, counts, W, self.rows.starts, F, self._pass_in_rows, self.raw, self.scale, self._left,
+            self._apart, self._grown, self.class_weight, self.stale, self.carried, self._listed, self._by, self._ends,
         )  # fmt: skip
-        self.any_stale = n_stale > 0
+        self.any_stale, self.any_carried = n_stale > 0, n_carried > 0
         return Z

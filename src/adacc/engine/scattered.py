@@ -99,7 +99,7 @@ class Standing:
 
     def __init__(self, layout: Layout, plan: Plan) -> None:
         self.layout = layout
-        self.weights = Weights(layout.rows, plan.rule.initial(plan.costs))
+        self.weights = Weights(layout.rows, plan.rule.initial(plan.costs), layout.pass_in_rows)
         self.audience = Audience(layout.rows, plan)
         self.wrong = np.zeros(layout.rows.n_classes)
         self._needs_wrong = plan.rule.costs_follow == "learner"
@@ -111,12 +111,9 @@ class Standing:
             self.wrong = self.audience.wrong_at_last
 
     def reweigh(self, F: Array, W: Array) -> None:
-        weights = self.weights
-        weights.update(F.copy(), W, self.audience.predicted, self.audience.counts)
-        if weights.any_stale:
-            self._histogram[weights.stale] = 0.0
+        self.weights.update(F.copy(), W, self.audience.predicted, self.audience.counts)
         for part in self.layout.parts:
-            part.add(weights.listing, self._histogram)
+            part.follow(self.weights, self._histogram)
 
     @property
     def histogram(self) -> Array:
@@ -125,7 +122,7 @@ class Standing:
             if part.is_sparse:
                 own = weights.scale * self.layout.rows.by_class(weights.raw)
                 part.complete(weights.scale, own, self._histogram)
-        return self._histogram * weights.scale[:, None]
+        return self._histogram[: len(weights.scale)] * weights.scale[:, None]
 
 
 class Shard:
@@ -218,8 +215,10 @@ def _tally(scores: Array, positive: NDArray[np.bool_], weight: Array) -> Tally:
     return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))  # type: ignore[return-value]
 
 
-BYTES_OF_A_ROW = 45
-"""Beside its codes: order, sample weight, weight, score, prediction, and room for the list of changed rows."""
+BYTES_OF_A_ROW = 46
+"""Beside its codes: order, sample weight, weight, score, prediction, whether it stands apart, and room for the list of
+changed rows.
+"""
 
 
 class Crew(Protocol):

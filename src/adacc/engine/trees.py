@@ -193,6 +193,8 @@ def leaves_of(nodes: NDArray[np.void], codes: NDArray[np.unsignedinteger], coder
 class TreeLearner:
     """Trees on codes, each node's weighted class histograms being made for it or left over from its siblings."""
 
+    pass_in_rows = np.inf
+
     def __init__(
         self,
         codes: NDArray[np.unsignedinteger],

@@ -15,6 +15,7 @@ from adacc.engine.kernels.splitting import (
     add_rows,
     best_splits,
     best_splits_two,
+    carry,
     choose_split,
     fill_defaults,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "add_votes_each",
     "best_splits",
     "best_splits_two",
+    "carry",
     "choose_split",
     "code_values",
     "fill_defaults",

@@ -66,6 +66,17 @@ def add_entries(row_starts, places, rows, by, begins, ends, histogram):
 
 
 @kernel
+def carry(carried, histogram):
+    """Change all rows that stand apart by the factor of their class; their sums come after those of all classes."""
+    for k in range(len(carried)):
+        by, whole, apart = carried[k], histogram[k], histogram[len(carried) + k]
+        if by != 1.0:
+            for at in range(len(whole)):
+                whole[at] += (by - 1.0) * apart[at]
+                apart[at] *= by
+
+
+@kernel
 def fill_defaults(scale, total, begins, ends, defaults, histogram):
     """Give the commonest code of each sparse column what the others leave of the total.
 

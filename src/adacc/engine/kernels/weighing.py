@@ -9,6 +9,9 @@ from adacc.engine.jit import kernel
 SHRUNK = 1e-3
 """Sums that have lost more than this leaves, by subtraction, are made anew: they may have lost three digits."""
 
+ROUNDED = 0.99
+"""What carrying sums on leaves of their accuracy, so that they are made anew after some 700 rounds at the latest."""
+
 BLOCK = 2048
 """Rows that are looked at together, where each step is done for all of them before the next."""
 
@@ -110,17 +113,28 @@ def add_votes_each(cells, lookup, votes, weight, starts, rounding, predicted, sc
 
 
 @kernel
-def reweigh(predicted, counts, mass, starts, factors, raw, scale, shrunk, class_weight, stale, rows, by, ends):
-    """Multiply each row by ``factors[true, predicted]`` over their mean; that mean, and the number of stale classes.
+def reweigh(
+    predicted, counts, mass, starts, factors, pass_in_rows, raw, scale, left, apart, grown,
+    class_weight, stale, carried, rows, by, ends,
+):  # fmt: skip
+    """Multiply each row by ``factors[true, predicted]`` over their mean; that mean, how many sums begin anew, and how
+    many classes have sums that are carried on.
 
     `factors` are divided by their mean in place, and `class_weight` receives the weight of each class thereafter. The
     factor of the commonest prediction of a class goes into its scale, so that only the rows that are predicted
-    otherwise change: these are listed, from ``starts[k]`` to ``ends[k]``, with what each gained or lost. Sums that are
-    kept up to date by what is lost lose accuracy with it: where the product of the losses, `shrunk`, has become small,
-    or numbers leave the range of floats, the class is stale. Then its rows take all, and all are listed with what they
-    have.
+    otherwise change: these are listed, from ``starts[k]`` to ``ends[k]``, with what each gained or lost.
+
+    Where nearly the same rows change as before, they stand apart, with sums of their own that are carried on: only rows
+    that cross over are listed, up to ``ends[n_classes + k]``, with what they bring or take away, and then all that
+    stand apart change by the factor ``carried[k]``. That must save more than `pass_in_rows`, the rows that are added in
+    the time of passing over sums. What is wrong in the sums of those apart grows with them: once they have `grown` much
+    they begin anew, as they do after rows have changed without them, which makes them infinite.
+
+    Sums that are kept up to date by what is lost lose accuracy with it. Of the most that any row of a class had so much
+    is `left` at least, if it does not stand apart and if it does: where that is little, or numbers leave the range of
+    floats, the class is stale. Then its rows take all, and all are listed with what they have.
     """
-    n_classes, n_stale, mean = len(scale), 0, 0.0
+    n_classes, n_stale, n_carried, mean = len(scale), 0, 0, 0.0
     ratio = np.empty(n_classes)
     for k in range(n_classes):
         class_weight[k] = 0.0
@@ -129,40 +143,125 @@ def reweigh(predicted, counts, mass, starts, factors, raw, scale, shrunk, class_
         mean += class_weight[k]
     for k in range(n_classes):
         class_weight[k] /= mean
-        common = 0
         for p in range(n_classes):
             factors[k, p] /= mean
-            common = p if counts[k, p] > counts[k, common] else common
-        kept = factors[k, common]
-        moved = scale[k] * kept
-        least, most = 1.0, 1.0
-        if kept > 0.0:
-            for p in range(n_classes):
-                ratio[p] = factors[k, p] / kept
-                if counts[k, p] > 0:
-                    least, most = min(least, ratio[p]), max(most, ratio[p])
-        shrunk[k] *= least
-        stale[k] = not (1e-100 < moved < 1e100) or most > 1e100 or shrunk[k] < SHRUNK
-        begin, classes, weights = starts[k], predicted[starts[k] : starts[k + 1]], raw[starts[k] : starts[k + 1]]
-        listed, amounts = rows[starts[k] : starts[k + 1]], by[starts[k] : starts[k + 1]]
+        common, other, least, most = _compare(factors[k], counts[k], ratio)
+        begin, end, of_apart = starts[k], starts[k + 1], n_classes + k
+        classes, standing, listed, amounts = predicted[begin:end], apart[begin:end], rows[begin:end], by[begin:end]
+        n_others = len(classes) - counts[k, common]
+        alike = n_others > pass_in_rows and n_others == counts[k, other]
+        n_crossed = n_others
+        if alike:
+            n_crossed = _count_crossed(classes, common, standing, n_others - pass_in_rows)
+        again = alike and n_crossed + pass_in_rows < n_others
+        if n_crossed > 0:
+            left[0, k] = left[1, k] = min(left[0, k], left[1, k])
+        left[0, k] *= ROUNDED if again else least
+        left[1, k] = min(1.0, left[1, k] * ratio[other]) * ROUNDED if again else left[1, k] * least
+        lost = min(left[0, k], left[1, k]) < SHRUNK
+        stale[k] = lost or most > 1e100 or not 1e-100 < scale[k] * factors[k, common] < 1e100
+        stale[of_apart], carried[k], ends[k], ends[of_apart] = False, 1.0, begin, begin
         if stale[k]:
             n_stale += 1
-            for p in range(n_classes):
-                ratio[p] = scale[k] * factors[k, p]
-            for i in range(len(classes)):
-                weights[i] *= ratio[classes[i]]
-                listed[i], amounts[i] = begin + i, weights[i]
-            scale[k], shrunk[k], ends[k] = 1.0, 1.0, starts[k + 1]
+            _list_all(classes, scale[k] * factors[k], begin, raw[begin:end], listed, amounts)
+            scale[k], left[0, k], left[1, k], grown[k], ends[k] = 1.0, 1.0, 1.0, np.inf, end
             continue
-        scale[k] = moved
-        n_listed = _list_others(classes, common, len(classes) - counts[k, common], begin, listed)
-        ends[k] = begin + n_listed
-        for j in range(n_listed):
-            i = listed[j]
-            before = raw[i]
-            raw[i] = before * ratio[predicted[i]]
-            amounts[j] = raw[i] - before
-    return mean, n_stale
+        scale[k] *= factors[k, common]
+        if again:
+            n_carried += 1
+            if not grown[k] * ratio[other] < 1.0 / SHRUNK:
+                n_stale += 1
+                stale[of_apart], grown[k], n_crossed, standing[:] = True, 1.0, n_others, 0
+            carried[k], grown[k] = ratio[other], max(1.0, grown[k] * ratio[other])
+            ends[of_apart] += _list_crossed(predicted, common, n_crossed, begin, end, standing, raw, listed, amounts)
+            _multiply_others(classes, common, ratio[other], raw[begin:end])
+        elif n_others > 0:
+            grown[k] = np.inf
+            ends[k] += _list_changed(predicted, common, n_others, begin, end, ratio, raw, listed, amounts)
+        if alike:
+            for i in range(len(classes)):
+                standing[i] = _is_other(classes[i], common)
+    return mean, n_stale, n_carried
+
+
+@kernel
+def _compare(factors, counts, ratio):
+    """The commonest prediction of a class and the next; the smallest and the largest `ratio` of a factor to that of
+    the commonest, for what is predicted at all, itself included.
+    """
+    common, other, least, most = 0, -1, 1.0, 1.0
+    for p in range(1, len(counts)):
+        if counts[p] > counts[common]:
+            common, other = p, common
+        elif other < 0 or counts[p] > counts[other]:
+            other = p
+    for p in range(len(counts)):
+        ratio[p] = factors[p] / factors[common] if factors[common] > 0.0 else 1.0
+        if counts[p] > 0:
+            least, most = min(least, ratio[p]), max(most, ratio[p])
+    return common, other, least, most
+
+
+@kernel
+def _is_other(of_row, common):
+    """1 or 0, as a byte: of these the processor takes many at a time."""
+    return np.uint8(1 if of_row != np.uint8(common) else 0)
+
+
+@kernel
+def _count_crossed(classes, common, standing, too_many):
+    """Rows of the common class that stand apart, and others that do not; counted up to `too_many`."""
+    n_crossed = 0
+    for begin in range(0, len(classes), BLOCK):
+        block, stood = classes[begin : begin + BLOCK], standing[begin : begin + BLOCK]
+        n_crossed_here = np.uint16(0)
+        for i in range(len(block)):
+            n_crossed_here += np.uint16(stood[i] ^ _is_other(block[i], common))
+        n_crossed += int(n_crossed_here)
+        if n_crossed >= too_many:
+            break
+    return n_crossed
+
+
+@kernel
+def _list_all(classes, factors, begin, weights, listed, amounts):
+    """Multiply all rows, and list them with what they have then."""
+    for i in range(len(classes)):
+        weights[i] *= factors[classes[i]]
+        listed[i], amounts[i] = begin + i, weights[i]
+
+
+@kernel
+def _list_changed(predicted, common, n_others, begin, end, ratio, raw, listed, amounts):
+    """Multiply the others, and list them with what each gained or lost; their number."""
+    n_listed = _list_others(predicted[begin:end], common, n_others, begin, listed)
+    for j in range(n_listed):
+        i = listed[j]
+        before = raw[i]
+        raw[i] = before * ratio[predicted[i]]
+        amounts[j] = raw[i] - before
+    return n_listed
+
+
+@kernel
+def _list_crossed(predicted, common, n_crossed, begin, end, standing, raw, listed, amounts):
+    """List who joins those that stand apart, and with a minus who leaves them; their number. They are marked, and not
+    `standing` any more.
+    """
+    classes = predicted[begin:end]
+    for i in range(len(classes)):
+        standing[i] ^= _is_other(classes[i], common)
+    n_listed = _list_others(standing, 0, n_crossed, begin, listed)
+    for j in range(n_listed):
+        i = listed[j]
+        amounts[j] = raw[i] if predicted[i] != common else -raw[i]
+    return n_listed
+
+
+@kernel
+def _multiply_others(classes, common, by, weights):
+    for i in range(len(classes)):
+        weights[i] *= by if _is_other(classes[i], common) else 1.0
 
 
 @kernel
