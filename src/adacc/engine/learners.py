@@ -221,7 +221,7 @@ class StumpLearner:
     def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, Cells, Array]:
         if sample is None:
             return self._split(partial(self._follow, weights), weights.scale, weights.class_weight)
-        self.histogram[:] = 0.0
+        self.histogram[: self.rows.n_classes] = 0.0
         whole = sample.class_weight.sum()
         scale, total = np.full(self.rows.n_classes, 1.0 / whole), sample.class_weight / whole
         model, cells, _ = self._split(partial(self._add, sample), scale, total)
@@ -233,10 +233,8 @@ class StumpLearner:
     def _add(self, sample: Sample, part: Part) -> None:
         part.add(sample.listing, self.histogram)
         if sample.extra is not None:
-            codes, offsets = (
-                sample.extra.prepared[part.first : part.last],
-                self.splitter.offsets[part.first : part.last],
-            )
+            own = slice(part.first, part.last)
+            codes, offsets = sample.extra.prepared[own], self.splitter.offsets[own]
             kernels.add_rows(codes, offsets, *sample.extra.listing, self.histogram)
 
     def _split(self, sum_up: Callable[[Part], None], scale: Array, total: Array) -> tuple[Any, Cells, Array]:
