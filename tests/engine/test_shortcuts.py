@@ -171,7 +171,7 @@ def test_a_glance_is_enough_only_where_it_is_clear():
     for share, is_sparse in ((0.78, False), (0.82, True)):
         codes = np.zeros(10_000, dtype=np.uint8)
         codes[: round((1 - share) * 10_000)] = 7
-        assert (layout._commonest(np.random.default_rng(0).permutation(codes)) == 0) == is_sparse
+        assert (layout._commonest(np.random.default_rng(0).permutation(codes), 8) == 0) == is_sparse
 
 
 @pytest.mark.parametrize("seed", range(40))

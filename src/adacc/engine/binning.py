@@ -27,6 +27,14 @@ class Numbers:
     categorical = False
 
     def code(self, values: Floats) -> NDArray[np.unsignedinteger]:
+        wholes = whole_numbers(values)
+        if wholes is None:
+            return self._search(values)
+        codes, table = np.empty(len(values), dtype=dtypes.code_dtype(self.n_codes)), self._search(wholes)
+        kernels.code_wholes(values, wholes[0], table, self.n_codes - 1, codes)
+        return codes
+
+    def _search(self, values: Floats) -> NDArray[np.unsignedinteger]:
         codes = np.empty(len(values), dtype=dtypes.code_dtype(self.n_codes))
         kernels.code_values(values, self.thresholds, codes)
         return codes
@@ -164,17 +172,38 @@ def rows_at(places: Floats, weight: Floats) -> NDArray[np.intp]:
 
 def find_thresholds(values: Floats, weights: Floats, max_bins: int | None) -> tuple[Floats, int]:
     """Thresholds between bins of even weight, `NONE` standing for equal weights; and the number of distinct values."""
+    values, weights = _ascending(values, weights)
+    most = max(len(values), 1) if max_bins is None else max_bins
+    out = np.empty(min(most, len(values)))
+    n_found, n_distinct = kernels.find_thresholds(values, weights, most, out)
+    return out[:n_found].copy(), n_distinct
+
+
+def _ascending(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Values that are not missing, equal ones together or as one of their summed weight."""
+    wholes = whole_numbers(values)
+    if wholes is not None:
+        halves = np.zeros((2, len(wholes)))
+        kernels.count_wholes(values, weights, wholes[0], halves)
+        counts = halves.sum(axis=0)
+        found = np.flatnonzero(counts)
+        return wholes[found], counts[found]
     if len(weights):
         order = np.argsort(values, kind="stable")
         values, weights = values[order], weights[order]
     else:
         values = np.sort(values)
     present = np.searchsorted(values, np.nan)  # NaN sorts last
-    values, weights = values[:present], weights[:present]
-    most = max(len(values), 1) if max_bins is None else max_bins
-    out = np.empty(min(most, len(values)))
-    n_found, n_distinct = kernels.find_thresholds(values, weights, most, out)
-    return out[:n_found].copy(), n_distinct
+    return values[:present], weights[:present]
+
+
+def whole_numbers(values: Floats) -> Floats | None:
+    """All from the least to the greatest, if the values are whole numbers and these not more than values.
+
+    Columns of ages, counts or pixels need not be sorted, nor their values searched for.
+    """
+    least, distance = kernels.whole_range(values)
+    return least + np.arange(distance + 1.0) if 0.0 < distance < len(values) else None
 
 
 def in_order(labels: set[Any]) -> tuple[Any, ...]:

@@ -49,7 +49,7 @@ class Part:
             if codes.dtype.itemsize > dense.dtype.itemsize:
                 narrow, dense = dense, np.empty(dense.shape, codes.dtype)
                 dense[: len(self._dense_row)] = narrow[: len(self._dense_row)]
-            default = _commonest(codes)
+            default = _commonest(codes, feature.n_codes)
             if default is None:
                 dense[len(self._dense_row)] = codes
                 self._dense_row[j - first] = len(self._dense_row)
@@ -145,11 +145,10 @@ class Part:
         return column
 
 
-def _commonest(codes: NDArray[np.unsignedinteger]) -> int | None:
+def _commonest(codes: NDArray[np.unsignedinteger], n_codes: int) -> int | None:
     """The code that covers enough rows for a sparse column, if there is one."""
-    some = np.bincount(codes[:: max(1, len(codes) // GLANCE)])
-    likely = int(some.argmax())
-    if some[likely] < 0.9 * SPARSE * some.sum():  # clearly not: a glance is enough
+    likely, share = kernels.commonest(codes, max(1, len(codes) // GLANCE), np.zeros(n_codes, dtype=np.int64))
+    if share < 0.9 * SPARSE:  # clearly not: a glance is enough
         return None
     return likely if np.count_nonzero(codes == likely) >= SPARSE * len(codes) else None
 

@@ -5,7 +5,17 @@ stand grouped by class: ``starts[k]:starts[k + 1]`` are the rows of class k, so 
 last, preallocated.
 """
 
-from adacc.engine.kernels.coding import add_steps, code_values, find_thresholds, hash_rows, take_columns
+from adacc.engine.kernels.coding import (
+    add_steps,
+    code_values,
+    code_wholes,
+    commonest,
+    count_wholes,
+    find_thresholds,
+    hash_rows,
+    take_columns,
+    whole_range,
+)
 from adacc.engine.kernels.growing import add_leaves, find_leaves, grow_tree
 from adacc.engine.kernels.splitting import (
     ENTROPY,
@@ -36,6 +46,9 @@ __all__ = [
     "carry",
     "choose_split",
     "code_values",
+    "code_wholes",
+    "commonest",
+    "count_wholes",
     "fill_defaults",
     "find_leaves",
     "find_thresholds",
@@ -44,4 +57,5 @@ __all__ = [
     "reweigh",
     "take_columns",
     "weigh_pairs",
+    "whole_range",
 ]

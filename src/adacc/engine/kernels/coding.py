@@ -22,6 +22,46 @@ def take_columns(X, rows, first, out):
 
 
 @kernel
+def whole_range(values):
+    """The least of whole numbers, NaN aside, and how far the greatest is from it.
+
+    A distance below 0 for others, and where the first block has but two neighbours, as flags: to sort these is fast.
+    """
+    least, greatest = np.inf, -np.inf
+    for begin in range(0, len(values), BLOCK):
+        block, n_broken = values[begin : begin + BLOCK], 0
+        for i in range(len(block)):
+            n_broken += 1 if block[i] != np.floor(block[i]) else 0
+            n_broken -= 1 if block[i] != block[i] else 0
+        if n_broken > 0:
+            return 0.0, -1.0
+        for i in range(len(block)):
+            least = block[i] if block[i] < least else least
+            greatest = block[i] if block[i] > greatest else greatest
+        if not greatest > least + 1.0:
+            return 0.0, -1.0
+    return least, greatest - least
+
+
+@kernel
+def count_wholes(values, weights, least, counts):
+    """Weight of each whole number from `least` on, NaN aside. Without `weights` every value counts 1.
+
+    In two halves, every other row: a row need not wait for the one before, which often has the same value.
+    """
+    for i in range(len(values)):
+        if values[i] == values[i]:
+            counts[i & 1, np.uint64(values[i] - least)] += weights[i] if len(weights) > 0 else 1.0
+
+
+@kernel
+def code_wholes(values, least, table, missing, out):
+    """``table`` has the code of each whole number from `least` on."""
+    for i in range(len(values)):
+        out[i] = table[np.uint64(values[i] - least)] if values[i] == values[i] else missing
+
+
+@kernel
 def find_thresholds(values, weights, max_bins, out):
     """Thresholds between ascending `values`, midway between neighbours; their number, and that of distinct values.
 
@@ -125,6 +165,18 @@ def _halve(values, padded, size, counts):
     ends = padded[size - np.uint64(1) :]
     for i in range(len(values)):
         counts[i] += size if values[i] > ends[counts[i]] else np.uint64(0)
+
+
+@kernel
+def commonest(codes, step, counts):
+    """The commonest of every so many codes and its share; `counts` receives how many there are of each."""
+    most, n_seen = 0, 0
+    for i in range(0, len(codes), step):
+        counts[codes[i]] += 1
+        n_seen += 1
+    for code in range(len(counts)):
+        most = code if counts[code] > counts[most] else most
+    return most, counts[most] / max(1, n_seen)
 
 
 @kernel
