@@ -56,7 +56,7 @@ class Script:
                 fresh = np.bincount(self.layout.column(f)[block], weights.values[block], end - begin)
                 kept = self.histogram[k, begin:end] * weights.scale[k]
                 own = np.arange(end - begin) != (-1 if f < 2 else self.commonest)  # that is what the others leave
-                np.testing.assert_allclose(kept[own], fresh[own], rtol=1e-11, atol=0.0)
+                np.testing.assert_allclose(kept[own], fresh[own], rtol=1e-12, atol=0.0)
 
 
 def factors(ratio):
@@ -73,7 +73,7 @@ def test_cuts_that_wander_and_change_their_sign(seed):
         predicted = (script.x > cut) ^ script.rng.integers(2)
         script.round(predicted, factors(np.exp(script.rng.normal(0.0, 1.5))))
     assert script.n_carried > 100
-    assert script.n_listed < 0.2 * 250 * N_ROWS
+    assert script.n_listed < 0.25 * 250 * N_ROWS
 
 
 @pytest.mark.parametrize("ratio", [5.0, 0.2])
@@ -92,6 +92,25 @@ def test_rows_that_lose_with_the_others_and_leave_before_they_gain():
         gain = 5.0 if i % 2 else 0.2
         script.round(script.x > (0.75 if i % 2 else 0.6), np.array([[1.0, gain], [1.0, gain]]))
     assert script.n_carried > 20
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_growth_of_what_is_wrong_and_losses_are_one_account(seed):
+    """Heavy rows leave, what is wrong in the sums that they left grows, and then they lose by themselves."""
+    script = Script(seed)
+    many, few = script.x > 0.55, script.x > 0.75
+
+    def change(those, by):
+        script.round(those, np.array([[1.0, by], [1.0, by]]))
+
+    for _ in range(3):
+        change(many & ~few, 1e4)
+    for by in (1.0, 1.01, 1 / 1.01):
+        change(many, by)
+    for _ in range(3):
+        change(few, 9.8)
+    change(many & ~few, 0.0012)
+    assert script.n_carried > 0
 
 
 def test_rows_that_change_by_themselves_in_between():
@@ -150,5 +169,5 @@ def test_a_method_that_takes_a_split_again_and_again_changes_few_rows(monkeypatc
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             models.append(BoostingClassifier("csb1", costs={0: 0.9, 1: 1.0}, n_estimators=100).fit(X, y))
-    assert sum(listed[:100]) < 0.5 * sum(listed[100:])
+    assert sum(listed[:100]) < 0.6 * sum(listed[100:])
     np.testing.assert_allclose(models[0].decision_function(X), models[1].decision_function(X), rtol=0, atol=1e-9)

@@ -32,7 +32,7 @@ from adacc.engine.binning import (
 from adacc.engine.scattered import Coded
 from adacc.engine.table import Table
 from adacc.engine.threads import Threads
-from adacc.estimators.reading import NO_WEIGHT, TableReader, check_classes, check_labels, read_weight
+from adacc.estimators.reading import NO_WEIGHT, TableReader, check_classes, check_labels, number_labels, read_weight
 from adacc.estimators.training import Weighing
 from adacc.rules.base import Array
 
@@ -101,7 +101,7 @@ def look_at_labels(piece: Piece) -> LabelsOfPiece:
     labels = check_labels(piece.y, "y")
     weight = read_weight(piece.weight, len(labels), "sample_weight")
     used = weight > 0.0
-    classes, numbers = np.unique(labels[used], return_inverse=True)
+    classes, numbers = number_labels(labels[used])
     return LabelsOfPiece(
         classes,
         np.bincount(numbers, minlength=len(classes)),

@@ -198,12 +198,12 @@ def _ascending(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
 
 
 def whole_numbers(values: Floats) -> Floats | None:
-    """All from the least to the greatest, if the values are whole numbers and these not more than values.
+    """All from the least to the greatest, if the values are whole numbers and so many that most of them come often.
 
     Columns of ages, counts or pixels need not be sorted, nor their values searched for.
     """
     least, distance = kernels.whole_range(values)
-    return least + np.arange(distance + 1.0) if 0.0 < distance < len(values) else None
+    return least + np.arange(distance + 1.0) if 0.0 < distance < len(values) / 4 else None
 
 
 def in_order(labels: set[Any]) -> tuple[Any, ...]:

@@ -6,6 +6,7 @@ import numpy as np
 
 ROW = np.dtype(np.uint32)  # unsigned, so that the kernels' indexing needs no test for negative numbers
 CLASS = np.dtype(np.uint8)
+MARK = np.dtype(np.uint8)  # 0 or 1
 CODES = (np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.uint32))
 
 MAX_CLASSES = 256

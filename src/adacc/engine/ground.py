@@ -218,7 +218,7 @@ class Here:
         self.rows = rows = learner.rows
         self.given_weight = rows.class_weight
         initial = plan.rule.initial(plan.costs) if initial is None else initial
-        self.weights = Weights(rows, initial, learner.pass_in_rows)
+        self.weights = Weights(rows, initial, learner.pass_in_rows if sampler is None else np.inf)
         self.audience = Audience(rows, plan)
         self.others = [Audience(rows, other) for other in alike]
         self._judges = OutOfBag(rows, plan) if out_of_bag else None

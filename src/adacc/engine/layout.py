@@ -112,12 +112,12 @@ class Part:
             histogram[weights.stale, self.offsets[0] : self.offsets[-1]] = 0.0
         self.add(weights.listing, histogram)
         if weights.any_carried:
-            kernels.carry(weights.carried, histogram[:, self.offsets[0] : self.offsets[-1]])
+            kernels.carry(weights.carried, self.offsets[0], self.offsets[-1], histogram)
 
     @property
-    def n_added(self) -> float:
-        """Codes of these features that are added for a row, on average."""
-        return len(self.dense) + sum(len(rows) for rows, _ in self._entries.values()) / max(1, self.n_rows)
+    def n_stored(self) -> int:
+        """Codes that are stored, which is what is added where all rows change."""
+        return self.dense.size + sum(len(rows) for rows, _ in self._entries.values())
 
     @property
     def is_sparse(self) -> bool:
@@ -208,13 +208,19 @@ class Layout:
     @property
     def work(self) -> float:
         """Roughly the nanoseconds of a round: a tenth of the rows' codes are added, all bins are looked at."""
-        return 0.05 * sum(part.dense.size for part in self.parts) + 2.0 * self.histogram.size
+        return 0.05 * sum(part.dense.size for part in self.parts) + 1.0 * self.histogram.size
 
     @property
     def pass_in_rows(self) -> float:
         """Roughly how many rows are added to the histogram in the time of a pass over it."""
-        n_added = sum(part.n_added for part in self.parts)
-        return self.histogram.shape[1] / n_added if n_added > 0.0 else np.inf
+        n_stored = sum(part.n_stored for part in self.parts)
+        return self.histogram.shape[1] * len(self.rows.order) / n_stored if n_stored > 0 else np.inf
+
+    def copy_histogram(self) -> Array:
+        """For one of several learners."""
+        copy = np.zeros_like(self.histogram)  # whose second half takes no memory until it is used
+        copy[: self.rows.n_classes] = self.histogram[: self.rows.n_classes]
+        return copy
 
     def column(self, feature: int) -> NDArray[Any]:
         return self._part_of[feature].column(feature)

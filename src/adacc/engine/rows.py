@@ -105,7 +105,7 @@ class Weights:
     carried : ndarray of shape (n_classes,)
         What the rows that stand apart in each class have been multiplied by after that.
     any_carried : bool
-        Whether that is not 1 everywhere.
+        Whether there are any such.
     """
 
     def __init__(self, rows: Rows, initial: Array, pass_in_rows: float = np.inf) -> None:
@@ -117,8 +117,8 @@ class Weights:
         self.stale, self.any_stale = np.zeros(2 * n_classes, dtype=bool), False
         self.carried, self.any_carried = np.ones(n_classes), False
         self._pass_in_rows = pass_in_rows
-        self._left, self._grown = np.ones((2, n_classes)), np.full(n_classes, np.inf)
-        self._apart = np.zeros(n_rows, dtype=np.uint8)
+        self._remaining, self._grown = np.ones((2, n_classes)), np.full(n_classes, np.inf)
+        self._apart = np.zeros(n_rows, dtype=dtypes.MARK)
         self._listed, self._by = np.empty(n_rows, dtype=dtypes.ROW), np.empty(n_rows)
         begins = np.tile(rows.starts[:-1], 2)
         self._ends = begins.copy()
@@ -128,10 +128,10 @@ class Weights:
         """Make the weights sum to 1, and list every row with all it has, for a learner that knows none of them yet."""
         self.raw = self.values
         self.raw /= self.raw.sum()
-        self.scale[:] = self._left[:] = self.carried[:] = 1.0
+        self.scale[:] = self._remaining[:] = self.carried[:] = 1.0
         self._grown[:] = np.inf
         self.class_weight = self.rows.by_class(self.raw)
-        self.stale[:] = self.any_stale = True
+        self.stale[: self.rows.n_classes] = self.any_stale = True
         self.any_carried = False
         self._listed[:] = np.arange(len(self.raw))
         self._by[:] = self.raw
@@ -149,7 +149,7 @@ class Weights:
         """
         self.class_weight = np.empty(len(W))  # the old one is on record
         Z, n_stale, n_carried = kernels.reweigh(
-            predicted, counts, W, self.rows.starts, F, self._pass_in_rows, self.raw, self.scale, self._left,
+            predicted, counts, W, self.rows.starts, F, self._pass_in_rows, self.raw, self.scale, self._remaining,
             self._apart, self._grown, self.class_weight, self.stale, self.carried, self._listed, self._by, self._ends,
         )  # fmt: skip
         self.any_stale, self.any_carried = n_stale > 0, n_carried > 0

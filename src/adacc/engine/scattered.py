@@ -103,7 +103,7 @@ class Standing:
         self.audience = Audience(layout.rows, plan)
         self.wrong = np.zeros(layout.rows.n_classes)
         self._needs_wrong = plan.rule.costs_follow == "learner"
-        self._histogram = layout.histogram.copy()
+        self._histogram = layout.copy_histogram()
 
     def hear(self, vote: Vote) -> None:
         self.audience.hear((self.layout.column(vote.feature), vote.lookup), vote.alpha)

@@ -158,14 +158,15 @@ def check_labels(y: Any, name: str) -> NDArray[Any]:
     if labels.dtype == object and len({isinstance(label, str) for label in labels}) > 1:
         kinds = ", ".join(sorted({type(label).__name__ for label in labels}))
         raise TypeError(f"{name} must have labels of one kind, got {kinds}")
-    if labels.dtype.kind not in "biu":
+    # Of so many labels that are whole it could only say that there are too many classes, as `check_classes` does.
+    if labels.dtype.kind not in "biu" or len(labels) <= 2 * dtypes.MAX_CLASSES:
         check_classification_targets(labels)
     return labels
 
 
 def number_labels(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """The distinct labels, ascending, and which of them each row has."""
-    if labels.dtype.kind in "iu":
+    if labels.dtype.kind in "iu" and len(labels):
         least, greatest = int(labels.min()), int(labels.max())
         if greatest - least < len(labels) and greatest < 2**63:  # counted in a fraction of the time of sorting
             places = labels.astype(np.int64) - least

@@ -170,7 +170,7 @@ class Bench:
                 layout.matrix, layout.rows, layout.coder, settings.criterion, self.problem.tie_class, settings.growth,
                 settings.seed,
             )  # fmt: skip
-        histogram = self._layout.histogram.copy() if self._several else self._layout.histogram
+        histogram = self._layout.copy_histogram() if self._several else self._layout.histogram
         return StumpLearner(self._layout, histogram, settings.criterion, self.problem.tie_class, threads)
 
 

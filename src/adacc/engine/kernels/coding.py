@@ -25,7 +25,8 @@ def take_columns(X, rows, first, out):
 def whole_range(values):
     """The least of whole numbers, NaN aside, and how far the greatest is from it.
 
-    A distance below 0 for others, and where the first block has but two neighbours, as flags: to sort these is fast.
+    A distance below 0 for others, and where the first block has no more than two neighbours, as flags: these are sorted
+    fast.
     """
     least, greatest = np.inf, -np.inf
     for begin in range(0, len(values), BLOCK):

@@ -66,10 +66,10 @@ def add_entries(row_starts, places, rows, by, begins, ends, histogram):
 
 
 @kernel
-def carry(carried, histogram):
+def carry(carried, begin, end, histogram):
     """Change all rows that stand apart by the factor of their class; their sums come after those of all classes."""
     for k in range(len(carried)):
-        by, whole, apart = carried[k], histogram[k], histogram[len(carried) + k]
+        by, whole, apart = carried[k], histogram[k, begin:end], histogram[len(carried) + k, begin:end]
         if by != 1.0:
             for at in range(len(whole)):
                 whole[at] += (by - 1.0) * apart[at]

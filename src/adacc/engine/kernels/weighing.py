@@ -114,12 +114,12 @@ def add_votes_each(cells, lookup, votes, weight, starts, rounding, predicted, sc
 
 @kernel
 def reweigh(
-    predicted, counts, mass, starts, factors, pass_in_rows, raw, scale, left, apart, grown,
+    predicted, counts, mass, starts, factors, pass_in_rows, raw, scale, remaining, apart, grown,
     class_weight, stale, carried, rows, by, ends,
 ):  # fmt: skip
-    """Multiply each row by ``factors[true, predicted]`` over their mean; that mean, how many sums begin anew, and how
-    many classes have sums that are carried on.
+    """Multiply each row by ``factors[true, predicted]`` over their mean.
 
+    Returned are that mean, how many sums begin anew, and in how many classes rows stand apart that are carried on.
     `factors` are divided by their mean in place, and `class_weight` receives the weight of each class thereafter. The
     factor of the commonest prediction of a class goes into its scale, so that only the rows that are predicted
     otherwise change: these are listed, from ``starts[k]`` to ``ends[k]``, with what each gained or lost.
@@ -127,12 +127,13 @@ def reweigh(
     Where nearly the same rows change as before, they stand apart, with sums of their own that are carried on: only rows
     that cross over are listed, up to ``ends[n_classes + k]``, with what they bring or take away, and then all that
     stand apart change by the factor ``carried[k]``. That must save more than `pass_in_rows`, the rows that are added in
-    the time of passing over sums. What is wrong in the sums of those apart grows with them: once they have `grown` much
-    they begin anew, as they do after rows have changed without them, which makes them infinite.
+    the time of passing over sums.
 
-    Sums that are kept up to date by what is lost lose accuracy with it. Of the most that any row of a class had so much
-    is `left` at least, if it does not stand apart and if it does: where that is little, or numbers leave the range of
-    floats, the class is stale. Then its rows take all, and all are listed with what they have.
+    Sums that are kept up to date by what is lost lose accuracy with it. A row has at least ``remaining[0, k]`` of the
+    most it ever had, ``remaining[1, k]`` if it stands apart: where that is little, or numbers leave the range of
+    floats, the class is stale. Then its rows take all, and all are listed with what they have. What is wrong in the
+    sums of those apart grows as they do, by ``grown[k]``, and stays where rows have left them: before that is too much
+    for what remains they begin anew. They also do after rows have changed without them: then it is infinite.
     """
     n_classes, n_stale, n_carried, mean = len(scale), 0, 0, 0.0
     ratio = np.empty(n_classes)
@@ -155,30 +156,34 @@ def reweigh(
             n_crossed = _count_crossed(classes, common, standing, n_others - pass_in_rows)
         again = alike and n_crossed + pass_in_rows < n_others
         if n_crossed > 0:
-            left[0, k] = left[1, k] = min(left[0, k], left[1, k])
-        left[0, k] *= ROUNDED if again else least
-        left[1, k] = min(1.0, left[1, k] * ratio[other]) * ROUNDED if again else left[1, k] * least
-        lost = min(left[0, k], left[1, k]) < SHRUNK
+            remaining[0, k] = remaining[1, k] = min(remaining[0, k], remaining[1, k])
+        anew = again and not SHRUNK * grown[k] * ratio[other] < remaining[0, k]
+        if grown[k] < np.inf and (anew or (n_others > 0 and not again)):
+            remaining[0, k] /= grown[k]
+            remaining[1, k] /= grown[k]
+        remaining[0, k] *= ROUNDED if again else least
+        remaining[1, k] = min(1.0, remaining[1, k] * ratio[other]) * ROUNDED if again else remaining[1, k] * least
+        lost = min(remaining[0, k], remaining[1, k]) < SHRUNK
         stale[k] = lost or most > 1e100 or not 1e-100 < scale[k] * factors[k, common] < 1e100
         stale[of_apart], carried[k], ends[k], ends[of_apart] = False, 1.0, begin, begin
         if stale[k]:
             n_stale += 1
             _list_all(classes, scale[k] * factors[k], begin, raw[begin:end], listed, amounts)
-            scale[k], left[0, k], left[1, k], grown[k], ends[k] = 1.0, 1.0, 1.0, np.inf, end
+            scale[k], remaining[0, k], remaining[1, k], grown[k], ends[k] = 1.0, 1.0, 1.0, np.inf, end
             continue
         scale[k] *= factors[k, common]
         if again:
             n_carried += 1
-            if not grown[k] * ratio[other] < 1.0 / SHRUNK:
+            if anew:
                 n_stale += 1
-                stale[of_apart], grown[k], n_crossed, standing[:] = True, 1.0, n_others, 0
-            carried[k], grown[k] = ratio[other], max(1.0, grown[k] * ratio[other])
+                n_crossed, standing[:], stale[of_apart] = n_others, 0, True
+            carried[k], grown[k] = ratio[other], 1.0 if anew else max(1.0, grown[k] * ratio[other])
             ends[of_apart] += _list_crossed(predicted, common, n_crossed, begin, end, standing, raw, listed, amounts)
             _multiply_others(classes, common, ratio[other], raw[begin:end])
         elif n_others > 0:
             grown[k] = np.inf
             ends[k] += _list_changed(predicted, common, n_others, begin, end, ratio, raw, listed, amounts)
-        if alike:
+        if alike:  # after `_list_crossed` too, which has made them marks of something else
             for i in range(len(classes)):
                 standing[i] = _is_other(classes[i], common)
     return mean, n_stale, n_carried
