@@ -33,6 +33,7 @@ def columns():
         "flags": flags,
         "flags at first": later,
         "one broken": broken,
+        "huge": rng.choice([-1.7e308, 0.0, 1.7e308], N_VALUES),
         "far apart": rng.choice([0.0, 1e6, 1e300], N_VALUES),
         "infinite": rng.choice([0.0, 5.0, np.inf], N_VALUES),
         "one value": np.full(N_VALUES, 4.0),

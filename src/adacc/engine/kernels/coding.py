@@ -34,12 +34,12 @@ def whole_range(values):
         for i in range(len(block)):
             n_broken += 1 if block[i] != np.floor(block[i]) else 0
             n_broken -= 1 if block[i] != block[i] else 0
-        if n_broken > 0:
-            return 0.0, -1.0
         for i in range(len(block)):
             least = block[i] if block[i] < least else least
             greatest = block[i] if block[i] > greatest else greatest
-        if not greatest > least + 1.0:
+        if (
+            n_broken > 0 or not greatest > least + 1.0 or max(-least, greatest) > 2.0**53
+        ):  # beyond, all floats are whole
             return 0.0, -1.0
     return least, greatest - least
 
