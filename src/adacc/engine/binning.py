@@ -198,7 +198,7 @@ def _ascending(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
 
 
 def whole_numbers(values: Floats) -> Floats | None:
-    """All from the least to the greatest, if the values are whole numbers and so many that most of them come often.
+    """All from the least to the greatest, if the values are whole and more than four times as many as these.
 
     Columns of ages, counts or pixels need not be sorted, nor their values searched for.
     """

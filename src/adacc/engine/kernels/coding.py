@@ -37,9 +37,8 @@ def whole_range(values):
         for i in range(len(block)):
             least = block[i] if block[i] < least else least
             greatest = block[i] if block[i] > greatest else greatest
-        if (
-            n_broken > 0 or not greatest > least + 1.0 or max(-least, greatest) > 2.0**53
-        ):  # beyond, all floats are whole
+        too_large = max(-least, greatest) > 2.0**53  # where all floats are whole
+        if n_broken > 0 or too_large or not greatest > least + 1.0:
             return 0.0, -1.0
     return least, greatest - least
 
