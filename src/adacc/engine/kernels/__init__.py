@@ -1,20 +1,18 @@
 """Every compiled function. They know arrays and nothing else.
 
-Four files, in the order of their use: values to codes, these to splits, splits to trees, and either to weights. Rows
-stand grouped by class: ``starts[k]:starts[k + 1]`` are the rows of class k, so no label is ever looked up. Outputs come
-last, preallocated.
+Five files, in the order of their use: values to bins, and to codes, these to splits, splits to trees, and either to
+weights. Rows stand grouped by class: ``starts[k]:starts[k + 1]`` are the rows of class k, so no label is ever looked
+up. Outputs come last, preallocated.
 """
 
+from adacc.engine.kernels.binning import count_wholes, find_thresholds, whole_range
 from adacc.engine.kernels.coding import (
     add_steps,
     code_values,
     code_wholes,
     commonest,
-    count_wholes,
-    find_thresholds,
     hash_rows,
     take_columns,
-    whole_range,
 )
 from adacc.engine.kernels.growing import add_leaves, find_leaves, grow_tree
 from adacc.engine.kernels.splitting import (
