@@ -1,10 +1,13 @@
-"""Columns of whole numbers are counted instead of sorted; bins and codes must be those of any other column."""
+"""Bins and codes, however a column's values are found: counted if they are whole, else spread, sorted if weighted."""
+
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from adacc.engine import binning
-from adacc.engine.binning import NONE, Numbers, find_thresholds
+from adacc.engine import kernels
+from adacc.engine.binning import NONE, Numbers, find_thresholds, whole_numbers
+from adacc.engine.kernels.binning import FEW
 from adacc.estimators.reading import number_labels
 
 N_VALUES = 1500  # more than two blocks
@@ -16,9 +19,12 @@ def columns():
     later = flags.copy()
     later[-10:] = 7.0
     broken = rng.integers(0, 9, N_VALUES).astype(float)
-    broken[-1] = 3.5
+    broken[-20:] = 3.5
     negative_zeros = rng.integers(0, 3, N_VALUES) * -1.0
     heavy = rng.integers(0, 300, N_VALUES) * (rng.random(N_VALUES) < 0.4)
+    normal, log_normal = rng.normal(size=N_VALUES), rng.lognormal(sigma=3.0, size=N_VALUES)
+    outliers = normal.copy()
+    outliers[[3, 700, -1]] = 1e9, -1e15, 1e300
     whole = {
         "a few": rng.integers(0, 10, N_VALUES),
         "below and above zero": rng.integers(-40, 40, N_VALUES),
@@ -27,47 +33,92 @@ def columns():
         "a heavy zero": heavy,
         "large": rng.integers(0, 50, N_VALUES) + 2**50,
         "negative zeros": negative_zeros,
+        "flags": flags,
+        "flags at first": later,
+        "one value": np.full(N_VALUES, 4.0),
     }
     other = {
         "hardly any twice": rng.integers(0, 1200, N_VALUES).astype(float),
-        "flags": flags,
-        "flags at first": later,
         "one broken": broken,
         "huge": rng.choice([-1.7e308, 0.0, 1.7e308], N_VALUES),
+        "huge, many": rng.uniform(-1.0, 1.0, N_VALUES) * 1.7e308,
+        "tiny": rng.integers(-400, 400, N_VALUES) * 5e-324,
         "far apart": rng.choice([0.0, 1e6, 1e300], N_VALUES),
-        "infinite": rng.choice([0.0, 5.0, np.inf], N_VALUES),
-        "one value": np.full(N_VALUES, 4.0),
+        "normal": normal,
+        "two decimals": np.round(normal, 2),
+        "skewed": log_normal,
+        "skewed to the left": -log_normal,
+        "skewed, and zero": log_normal * (rng.random(N_VALUES) < 0.3),
+        "outliers": outliers,
+        "each a fraction of the one before": 1.5 ** -np.arange(N_VALUES, dtype=float),
+        "close to one": 1.0 + rng.integers(0, 900, N_VALUES) * 2.0**-52,
+        "descending": np.arange(N_VALUES, 0.0, -1.0) / 3,
+        "two values": rng.choice([0.1, 0.3], N_VALUES),
+        "one value": np.full(N_VALUES, 0.4),
+        "two rows": np.array([0.3, 0.1]),
+        "one row": np.array([0.3]),
         "missing": np.full(N_VALUES, np.nan),
         "nothing": np.empty(0),
     }
-    for name, values in whole.items():
-        yield name, values.astype(float), True
-        with_missing = values.astype(float)
-        with_missing[rng.random(N_VALUES) < 0.2] = np.nan
-        yield f"{name}, some missing", with_missing, True
-    for name, values in other.items():
-        yield name, values, False
+    for kind, is_whole in ((whole, True), (other, False)):
+        for name, values in kind.items():
+            yield name, values.astype(float), is_whole
+            with_missing = values.astype(float)
+            with_missing[rng.random(len(values)) < 0.2] = np.nan
+            yield f"{name}, some missing", with_missing, is_whole
 
 
-@pytest.mark.parametrize(("values", "is_counted"), [pytest.param(v, w, id=name) for name, v, w in columns()])
+def plain_thresholds(values, weights, max_bins):
+    """The rule, told once more in plain Python, from the distinct values and their weights."""
+    values, which = np.unique(values, return_inverse=True)
+    held = np.bincount(which, weights, len(values)).tolist()
+    if len(values) <= max_bins:
+        ends = range(1, len(values))
+    else:
+        ends, begin = [], 0
+        for end in range(1, len(values)):
+            share = sum(held[begin:]) / (max_bins - len(ends)) * (1 - 1e-9)
+            if len(ends) < max_bins - 1 and (sum(held[begin:end]) >= share or held[end] >= share):
+                ends.append(end)
+                begin = end
+    thresholds = []
+    for low, high in ((float(values[end - 1]), float(values[end])) for end in ends):
+        middle = low / 2 + high / 2
+        thresholds.append(middle if low <= middle < high else low)
+    return thresholds
+
+
+@pytest.mark.parametrize(("values", "is_whole"), [pytest.param(v, w, id=name) for name, v, w in columns()])
 @pytest.mark.parametrize("max_bins", [255, 6, None])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_whole_numbers_are_binned_as_if_they_were_sorted(monkeypatch, values, is_counted, max_bins, weighted):
-    assert (binning.whole_numbers(values) is not None) == is_counted
-    weights = np.random.default_rng(1).random(len(values)) if weighted else NONE
-    thresholds, n_distinct = find_thresholds(values, weights, max_bins)
-    codes = Numbers(thresholds).code(values)
-    missing = np.isnan(values)
-    np.testing.assert_array_equal(codes[~missing], np.searchsorted(thresholds, values[~missing]))
-    assert (codes[missing] == len(thresholds) + 1).all()
-    assert n_distinct == len(np.unique(values[~missing]))
-    monkeypatch.setattr(binning, "whole_numbers", lambda values: None)
-    sorted_thresholds, sorted_distinct = find_thresholds(values, weights, max_bins)
-    np.testing.assert_array_equal(thresholds, sorted_thresholds)
-    assert n_distinct == sorted_distinct
-    sorted_codes = Numbers(thresholds).code(values)
-    assert codes.dtype == sorted_codes.dtype
-    np.testing.assert_array_equal(codes, sorted_codes)
+def test_bins_are_those_of_the_plain_rule(values, is_whole, max_bins, weighted):
+    wholes = whole_numbers(values)
+    assert (wholes is not None) == is_whole
+    weights = np.random.default_rng(1).integers(1, 9, len(values)).astype(float) if weighted else np.ones(len(values))
+    present = ~np.isnan(values)
+    before = values.copy()
+    most = len(values) if max_bins is None else max_bins
+    expected = plain_thresholds(values[present], weights[present], most)
+    for known in [wholes, None] if is_whole else [None]:  # whole numbers are binned as any others
+        thresholds, every = find_thresholds(values, weights if weighted else NONE, known, max_bins)
+        assert thresholds.tolist() == expected
+        assert every == (len(np.unique(values[present])) <= most)
+        codes = Numbers(thresholds).code(values, known)
+        np.testing.assert_array_equal(codes[present], np.searchsorted(thresholds, values[present]))
+        assert (codes[~present] == len(thresholds) + 1).all()
+    np.testing.assert_array_equal(values, before)
+
+
+@pytest.mark.parametrize("values", [pytest.param(v, id=name) for name, v, _ in columns()])
+def test_groups_follow_each_other_and_are_small_or_of_one_value(values):
+    arranged, ends = np.empty(len(values)), np.empty(len(values) + 1, dtype=np.int64)
+    n_groups, n_present = kernels.spread(values, ends, arranged)
+    present = values[~np.isnan(values)]
+    np.testing.assert_array_equal(np.sort(arranged[:n_present]), np.sort(present))
+    groups = np.split(arranged[:n_present], ends[:n_groups])[:-1] if n_groups else []
+    assert all(len(group) > 0 for group in groups)
+    assert all(len(group) <= FEW or len(set(group)) == 1 for group in groups)
+    assert all(one.max() < next_one.min() for one, next_one in pairwise(groups))
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int64, np.uint64, bool, float, "<U3", object])

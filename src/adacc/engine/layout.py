@@ -68,7 +68,7 @@ class Part:
         for j, (rows, codes) in self._entries.items():
             hashes[rows] += own[j] * (codes.astype(np.uint64) - np.uint64(self._defaults[j]))
 
-    def equal(self, some: NDArray[np.intp], others: NDArray[np.intp]) -> bool:
+    def equal(self, some: NDArray[Any], others: NDArray[Any]) -> bool:
         """Whether some rows have the same codes as others, one by one."""
         columns = (self.column(j) for j in range(self.first, self.last))
         return all(np.array_equal(column[some], column[others]) for column in columns)
@@ -159,17 +159,21 @@ def _collapse(parts: list[Part], rows: Rows) -> Rows:
     hashes = keys[-1] * rows.true
     for part in parts:
         part.add_hashes(keys, hashes)
-    ordered = np.sort(hashes)
-    n_distinct = 1 + np.count_nonzero(ordered[1:] != ordered[:-1])
-    if n_distinct > WORTHWHILE * len(hashes):
+    n_rows = len(hashes)
+    table = np.full(2 ** int(2 * n_rows).bit_length(), n_rows, dtype=dtypes.ROW)
+    first = np.empty(n_rows, dtype=dtypes.ROW)
+    if kernels.find_first(hashes, table, first) > WORTHWHILE * n_rows:
         return rows
-    _, first, which = np.unique(hashes, return_index=True, return_inverse=True)
-    if not all(part.equal(np.arange(len(hashes)), first[which]) for part in parts):  # rows that share but their hash
+    is_first = first == np.arange(n_rows)
+    others = np.flatnonzero(~is_first)
+    if not all(part.equal(others, first[others]) for part in parts):  # rows that share but their hash
         return rows
-    kept = np.sort(first)
+    kept = np.flatnonzero(is_first)
     for part in parts:
         part.keep(kept)
-    return rows.merge(kept, np.searchsorted(kept, first)[which])
+    number = np.empty(n_rows, dtype=np.intp)
+    number[kept] = np.arange(len(kept))
+    return rows.merge(kept, number[first])
 
 
 class Layout:

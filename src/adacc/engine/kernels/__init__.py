@@ -5,12 +5,13 @@ weights. Rows stand grouped by class: ``starts[k]:starts[k + 1]`` are the rows o
 up. Outputs come last, preallocated.
 """
 
-from adacc.engine.kernels.binning import count_wholes, find_thresholds, whole_range
+from adacc.engine.kernels.binning import count_wholes, find_thresholds, spread, whole_range
 from adacc.engine.kernels.coding import (
     add_steps,
     code_values,
     code_wholes,
     commonest,
+    find_first,
     hash_rows,
     take_columns,
 )
@@ -48,11 +49,13 @@ __all__ = [
     "commonest",
     "count_wholes",
     "fill_defaults",
+    "find_first",
     "find_leaves",
     "find_thresholds",
     "grow_tree",
     "hash_rows",
     "reweigh",
+    "spread",
     "take_columns",
     "weigh_pairs",
     "whole_range",

@@ -9,27 +9,42 @@ from adacc.engine.jit import kernel
 BLOCK = 512
 """Rows that are looked at together, where each step is done for all of them before the next."""
 
+LANES = 64
+"""Values that are compared with those of the same places before them."""
+
+MOST_GROUPS = 2**14
+"""Into which values are spread at a time: the counts of so many stay in the cache."""
+
+FEW = 64
+"""Values that need not be spread: where their order matters they are sorted by insertion."""
+
 
 @kernel
 def whole_range(values):
-    """The least of whole numbers, NaN aside, and how far the greatest is from it.
-
-    A distance below 0 for others, and where the first block has no more than two neighbours, as flags: these are sorted
-    fast.
-    """
-    least, greatest = np.inf, -np.inf
+    """The least of whole numbers, NaN aside, and how far the greatest is from it; a distance below 0 for others."""
     for begin in range(0, len(values), BLOCK):
         block, n_broken = values[begin : begin + BLOCK], 0
         for i in range(len(block)):
             n_broken += 1 if block[i] != np.floor(block[i]) else 0
             n_broken -= 1 if block[i] != block[i] else 0
-        for i in range(len(block)):
-            least = block[i] if block[i] < least else least
-            greatest = block[i] if block[i] > greatest else greatest
-        too_large = max(-least, greatest) > 2.0**53  # where all floats are whole
-        if n_broken > 0 or too_large or not greatest > least + 1.0:
+        if n_broken > 0:
             return 0.0, -1.0
+    least, greatest = _range(values)
+    if max(-least, greatest) > 2.0**53:  # where all floats are whole
+        return 0.0, -1.0
     return least, greatest - least
+
+
+@kernel
+def _range(values):
+    """The least and the greatest, NaN aside: first of every so many, so that none waits for the one before."""
+    least, greatest = np.full(LANES, np.inf), np.full(LANES, -np.inf)
+    for begin in range(0, len(values), LANES):
+        some = values[begin : begin + LANES]
+        for i in range(len(some)):
+            least[i] = some[i] if some[i] < least[i] else least[i]
+            greatest[i] = some[i] if some[i] > greatest[i] else greatest[i]
+    return least.min(), greatest.max()
 
 
 @kernel
@@ -44,40 +59,142 @@ def count_wholes(values, weights, least, counts):
 
 
 @kernel
-def find_thresholds(values, weights, max_bins, out):
-    """Thresholds between ascending `values`, midway between neighbours; their number, and that of distinct values.
+def spread(values, ends, arranged):
+    """Put the values into groups that follow each other: the number of groups, and of values that are not NaN.
 
-    One between each two distinct values; if there are more values than `max_bins`, between bins of even weight. A bin
-    is closed once it holds its share of the weight that is left, and before a value that fills a bin alone, so that a
-    heavy value (zero, often) does not swallow the bins of the others. Without `weights` every value counts 1.
+    A value's place between the least and the greatest says where it belongs; a group of many is spread again, unless
+    they are equal. Group g ends before ``arranged[ends[g]]``; within a group values stand in any order. `ends` has room
+    for one more group than there are values.
     """
-    weighted = len(weights) > 0
-    left = 0.0 if weighted else float(len(values))
-    for weight in weights:
-        left += weight
-    n_distinct = min(1, len(values))
-    before, after = values[:-1], values[1:]
-    for i in range(len(after)):
-        n_distinct += 1 if after[i] != before[i] else 0
-    every = n_distinct <= max_bins
+    n_groups, begin = 0, 0
+    for end in _spread_once(values, arranged):
+        if end - begin <= FEW or _all_equal(arranged[begin:end]):
+            ends[n_groups] = end
+            n_groups += 1 if end > begin else 0  # an empty one is overwritten by the next
+        else:
+            group = arranged[begin:end]
+            more, _ = spread(group.copy(), ends[n_groups:], group)
+            for g in range(n_groups, n_groups + more):
+                ends[g] += begin
+            n_groups += more
+        begin = end
+    return n_groups, begin
+
+
+@kernel
+def _spread_once(values, arranged):
+    """Where each group ends, some of them empty; NaN comes after the last."""
+    least, greatest = _range(values)
+    half, last = greatest / 2 - least / 2, min(len(values), MOST_GROUPS)
+    if not half > 0.0:  # one value, or none but NaN
+        least, greatest, half, last = 0.0, 1.0, 0.5, 0
+    # What is huge is made smaller, and what is tiny larger, so that no difference leaves the range of floats.
+    unit = 0.25 if half > 1e300 else 2.0**600 if half < 1e-290 else 1.0
+    low = least * unit
+    per_unit = last / (greatest * unit - low)
+    groups = np.empty(len(values), dtype=np.uint16)
+    for i in range(len(values)):
+        groups[i] = np.uint16((values[i] * unit - low) * per_unit) if values[i] == values[i] else np.uint16(last + 1)
+    ends = np.zeros(last + 2, dtype=np.int64)
+    for group in groups:
+        ends[group] += 1
+    end = 0
+    for g in range(len(ends)):  # where the group begins, which moves on with every value that is put there
+        size = ends[g]
+        ends[g] = end
+        end += size
+    for i in range(len(values)):
+        at = np.uint64(ends[groups[i]])
+        arranged[at] = values[i]
+        ends[groups[i]] = at + np.uint64(1)
+    return ends[:-1]
+
+
+@kernel
+def _all_equal(values):
+    first = values[0]
+    for begin in range(0, len(values), BLOCK):
+        n_others = 0
+        for value in values[begin : begin + BLOCK]:
+            n_others += 1 if value != first else 0
+        if n_others > 0:
+            return False
+    return True
+
+
+@kernel
+def _sort(values, begin, end):
+    """In place, by insertion: a few values, or equal ones."""
+    for i in range(begin + 1, end):
+        value, at = values[i], i
+        while at > begin and values[at - 1] > value:
+            values[at] = values[at - 1]
+            at -= 1
+        values[at] = value
+
+
+@kernel
+def find_thresholds(values, weights, ends, max_bins, out):
+    """Thresholds midway between neighbouring values; their number, and whether there is one between any two values.
+
+    If there are more distinct values than `max_bins`, between bins of even weight. A bin is closed once it holds its
+    share of the weight that is left, and before a value that fills a bin alone, so that a heavy value (zero, often)
+    does not swallow the bins of the others. Without `weights` every value counts 1.
+
+    Values stand in groups that end at `ends`; it is one group if they ascend, as those that are weighted must. Groups
+    in which no bin can end are not looked into.
+    """
+    weighted, every = len(weights) > 0, False
+    if len(ends) <= max_bins:
+        begin = 0
+        for end in ends:
+            if len(ends) > 1:
+                _sort(values, begin, end)
+            begin = end
+        every = _count_distinct(values) <= max_bins
+    left = weights.sum() if weighted else float(len(values))
     close_to = 1.0 - 1e-9  # so that rounding does not decide
     share = left / max_bins * close_to
-    n_found, held, end = 0, 0.0, 0
-    heavy = 0.0  # weight of a run of equal values
-    while end < len(values):
-        held += heavy
-        begin, value = end, values[end]
-        heavy = weights[end] if weighted else 1.0
-        end += 1
-        while end < len(values) and values[end] == value:
-            heavy += weights[end] if weighted else 1.0
-            end += 1
-        if begin > 0 and (every or (n_found < max_bins - 1 and (held >= share or heavy >= share))):
-            low = values[begin - 1]
-            middle = low / 2 + value / 2  # halves first, so that huge values do not overflow
-            out[n_found] = middle if low <= middle < value else low
-            n_found += 1
-            left -= held
-            held = 0.0
-            share = left / max(max_bins - n_found, 1) * close_to
-    return n_found, n_distinct
+    n_found, held = 0, 0.0
+    begin, known_from = 0, 0  # all from `known_from` on belong to the last run, or to the last group
+    for end in ends:
+        if not weighted and not every and held + (end - begin) < share:
+            held += end - begin
+            known_from, begin = begin, end
+            continue
+        if len(ends) > max_bins:
+            _sort(values, begin, end)
+        while begin < end and n_found < max_bins - 1:
+            value, run = values[begin], begin
+            heavy = 0.0
+            while run < end and values[run] == value:
+                heavy += weights[run] if weighted else 1.0
+                run += 1
+            if begin > 0 and (every or held >= share or heavy >= share):
+                low = _greatest(values, known_from, begin)
+                middle = low / 2 + value / 2  # halves first, so that huge values do not overflow
+                out[n_found] = middle if low <= middle < value else low
+                n_found += 1
+                left -= held
+                held = 0.0
+                share = left / max(max_bins - n_found, 1) * close_to
+            held += heavy
+            known_from, begin = run - 1, run
+        begin = end
+    return n_found, every
+
+
+@kernel
+def _greatest(values, begin, end):
+    greatest = values[begin]
+    for i in range(begin + 1, end):
+        greatest = max(greatest, values[i])
+    return greatest
+
+
+@kernel
+def _count_distinct(ascending):
+    before, after, n_distinct = ascending[:-1], ascending[1:], 1
+    for i in range(len(after)):
+        n_distinct += 1 if after[i] != before[i] else 0
+    return n_distinct

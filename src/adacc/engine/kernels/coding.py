@@ -7,6 +7,9 @@ import numpy as np
 from adacc.engine.jit import kernel
 from adacc.engine.kernels.binning import BLOCK
 
+CELLS = 8
+"""Of a grid, for each threshold: most have none then, and the others one."""
+
 
 @kernel
 def take_columns(X, rows, first, out):
@@ -29,14 +32,60 @@ def code_wholes(values, least, table, missing, out):
 @kernel
 def code_values(values, thresholds, out):
     """``out[i]`` = number of thresholds below ``values[i]``; NaN gets the code after the last bin."""
-    missing = np.uint64(len(thresholds) + 1)
+    half = thresholds[-1] / 2 - thresholds[0] / 2 if len(thresholds) >= 8 else 0.0
+    if 1e-290 < half < 1e290:  # so that no distance leaves the range of floats
+        _code_on_grid(values, thresholds, CELLS * len(thresholds), half, out)
+        return
     padded, n_blocks = _pad(thresholds)
     codes = np.empty(BLOCK, dtype=np.uint64)
     for begin in range(0, len(values), BLOCK):
-        block, part = values[begin : begin + BLOCK], out[begin : begin + BLOCK]
+        block = values[begin : begin + BLOCK]
         _count_below(block, padded, n_blocks, codes)
+        _put(block, codes, len(thresholds) + 1, out[begin : begin + BLOCK])
+
+
+@kernel
+def _put(values, codes, missing, out):
+    for i in range(len(values)):
+        out[i] = codes[i] if values[i] == values[i] else np.uint64(missing)
+
+
+@kernel
+def _code_on_grid(values, thresholds, n_cells, half, out):
+    """The cell of an even grid that a value is in tells of all thresholds but those in the same cell.
+
+    Among these the place is found by halving, of which there is nothing to do in most cells.
+    """
+    first, last = thresholds[0], thresholds[-1]
+    per_unit = (n_cells - 1) / half / 2
+    below, fullest = np.zeros(n_cells, dtype=np.uint64), np.uint64(0)
+    for threshold in thresholds:
+        below[np.uint64((threshold - first) * per_unit)] += np.uint64(1)
+    n_below = np.uint64(0)
+    for cell in range(n_cells):
+        n_inside = below[cell]
+        below[cell] = n_below
+        n_below += n_inside
+        fullest = max(fullest, n_inside)
+    largest = np.uint64(1)
+    while largest + largest <= fullest:
+        largest += largest
+    padded = np.full(len(thresholds) + int(largest), np.inf)
+    padded[: len(thresholds)] = thresholds
+    codes = np.empty(BLOCK, dtype=np.uint64)
+    for begin in range(0, len(values), BLOCK):
+        block = values[begin : begin + BLOCK]
         for i in range(len(block)):
-            part[i] = codes[i] if block[i] == block[i] else missing
+            value = block[i] if block[i] > first else first
+            value = value if value < last else last
+            codes[i] = np.uint64((value - first) * per_unit)
+        for i in range(len(block)):
+            codes[i] = below[codes[i]]
+        size = largest
+        while size > np.uint64(0):
+            _halve(block, padded, size, codes)
+            size >>= np.uint64(1)
+        _put(block, codes, len(thresholds) + 1, out[begin : begin + BLOCK])
 
 
 @kernel
@@ -139,3 +188,22 @@ def hash_rows(codes, keys, hashes):
         for begin in range(0, len(hashes), BLOCK):
             some = hashes[begin : begin + BLOCK]
             some += keys[f] * codes[f, begin : begin + BLOCK].astype(np.uint64)
+
+
+@kernel
+def find_first(hashes, table, first):
+    """``first[i]`` = the first row that has the hash of row i; the number of different hashes.
+
+    `table` has a power of two of places, at least one more than rows, each with the number of rows in it: free.
+    """
+    n_rows, mask, n_different = len(hashes), np.uint64(len(table) - 1), 0
+    for i in range(n_rows):
+        own = hashes[i]
+        place = (own >> np.uint64(32)) & mask  # the upper half of a sum of products is more even
+        while table[place] < n_rows and hashes[table[place]] != own:
+            place = (place + np.uint64(1)) & mask
+        if table[place] == n_rows:
+            table[place] = i
+            n_different += 1
+        first[i] = table[place]
+    return n_different
