@@ -1,4 +1,4 @@
-"""Bins and codes, however a column's values are found: counted if they are whole, else spread, sorted if weighted."""
+"""Bins and codes, however a column's values are found: counted if they are whole, else spread."""
 
 from itertools import pairwise
 
@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from adacc.engine import kernels
-from adacc.engine.binning import NONE, Numbers, find_thresholds, whole_numbers
-from adacc.engine.kernels.binning import FEW
+from adacc.engine.binning import NONE, Numbers, find_thresholds
+from adacc.engine.kernels.binning import FEW, spread
 from adacc.estimators.reading import number_labels
 
 N_VALUES = 1500  # more than two blocks
@@ -92,14 +92,14 @@ def plain_thresholds(values, weights, max_bins):
 @pytest.mark.parametrize("max_bins", [255, 6, None])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_bins_are_those_of_the_plain_rule(values, is_whole, max_bins, weighted):
-    wholes = whole_numbers(values)
-    assert (wholes is not None) == is_whole
+    wholes = kernels.whole_range(values)
+    assert (wholes[1] >= 0.0) == is_whole
     weights = np.random.default_rng(1).integers(1, 9, len(values)).astype(float) if weighted else np.ones(len(values))
     present = ~np.isnan(values)
     before = values.copy()
     most = len(values) if max_bins is None else max_bins
     expected = plain_thresholds(values[present], weights[present], most)
-    for known in [wholes, None] if is_whole else [None]:  # whole numbers are binned as any others
+    for known in (wholes, (0.0, -1.0)):  # whole numbers are binned as any others
         thresholds, every = find_thresholds(values, weights if weighted else NONE, known, max_bins)
         assert thresholds.tolist() == expected
         assert every == (len(np.unique(values[present])) <= most)
@@ -111,8 +111,10 @@ def test_bins_are_those_of_the_plain_rule(values, is_whole, max_bins, weighted):
 
 @pytest.mark.parametrize("values", [pytest.param(v, id=name) for name, v, _ in columns()])
 def test_groups_follow_each_other_and_are_small_or_of_one_value(values):
-    arranged, ends = np.empty(len(values)), np.empty(len(values) + 1, dtype=np.int64)
-    n_groups, n_present = kernels.spread(values, ends, arranged)
+    arranged, moved, ends = np.empty(len(values)), np.empty(len(values)), np.empty(len(values) + 1, dtype=np.int64)
+    weights = np.arange(len(values), dtype=float)
+    n_groups, n_present = spread(values, weights, ends, arranged, moved)
+    np.testing.assert_array_equal(arranged[:n_present], values[moved[:n_present].astype(int)])
     present = values[~np.isnan(values)]
     np.testing.assert_array_equal(np.sort(arranged[:n_present]), np.sort(present))
     groups = np.split(arranged[:n_present], ends[:n_groups])[:-1] if n_groups else []

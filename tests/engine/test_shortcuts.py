@@ -115,7 +115,8 @@ def test_threads_change_no_bit(monkeypatch, method):
 
 
 def thresholds_of(values, weight=None, max_bins=8):
-    return Binning(np.ones(len(values)) if weight is None else weight, max_bins).thresholds(values)
+    binning = Binning(np.ones(len(values)) if weight is None else weight, max_bins)
+    return binning.thresholds(values, kernels.whole_range(values))
 
 
 def test_bins_from_a_draw_are_nearly_even(monkeypatch):
@@ -148,7 +149,7 @@ def test_codes_count_the_thresholds_below(n_thresholds):
     thresholds = np.sort(rng.normal(size=n_thresholds))
     values = np.concatenate([rng.normal(size=1200), thresholds[:300], [np.nan, -1e300, 1e300]])
     codes = np.empty(len(values), dtype=np.uint16)
-    kernels.code_values(values, thresholds, codes)
+    kernels.code_values(values, thresholds, *kernels.whole_range(values), codes)
     expected = np.searchsorted(thresholds, values)
     expected[np.isnan(values)] = n_thresholds + 1
     np.testing.assert_array_equal(codes, expected)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adacc.engine import dtypes
+from adacc.engine import dtypes, kernels
 from adacc.engine.binning import (
     NONE,
     SAMPLE,
@@ -28,7 +28,6 @@ from adacc.engine.binning import (
     find_thresholds,
     in_order,
     rows_at,
-    whole_numbers,
 )
 from adacc.engine.scattered import Coded
 from adacc.engine.table import Table
@@ -307,7 +306,7 @@ class Columns:
         self.undecided: list[int] = []
         for j in np.flatnonzero(~self.categorical).tolist():
             drawn = np.concatenate([piece.drawn.get(j, NONE) for piece, _ in known])
-            thresholds, every = find_thresholds(drawn, NONE, whole_numbers(drawn), max_bins)
+            thresholds, every = find_thresholds(drawn, NONE, kernels.whole_range(drawn), max_bins)
             if not every:
                 self._found[j] = Numbers(thresholds)
             else:  # few values, of which the draw may have missed some: all must be looked at
@@ -319,7 +318,7 @@ class Columns:
         for at, j in enumerate(self.undecided):
             tallies = [piece[at] for piece in pieces if piece is not None]
             values, weight = (np.concatenate(part) for part in zip(*tallies, strict=True))
-            found[j] = Numbers(find_thresholds(values, weight, whole_numbers(values), self.max_bins)[0])
+            found[j] = Numbers(find_thresholds(values, weight, kernels.whole_range(values), self.max_bins)[0])
         return Coder(tuple(found[j] for j in range(len(found))))
 
 

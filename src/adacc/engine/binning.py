@@ -18,6 +18,10 @@ SAMPLE = 50_000
 """Of more rows than this so many are drawn to find the bins of a feature that has more values than bins."""
 
 
+WholeRange = tuple[float, float]
+"""What `kernels.whole_range` says of a column."""
+
+
 @dataclass(frozen=True)
 class Numbers:
     """A numeric feature: code = how many thresholds lie below the value; the last code is for missing."""
@@ -26,17 +30,9 @@ class Numbers:
 
     categorical = False
 
-    def code(self, values: Floats, wholes: Floats | None) -> NDArray[np.unsignedinteger]:
-        """With the `whole_numbers` of the values."""
-        if wholes is None:
-            return self._search(values)
-        codes, table = np.empty(len(values), dtype=dtypes.code_dtype(self.n_codes)), self._search(wholes)
-        kernels.code_wholes(values, wholes[0], table, self.n_codes - 1, codes)
-        return codes
-
-    def _search(self, values: Floats) -> NDArray[np.unsignedinteger]:
+    def code(self, values: Floats, wholes: WholeRange) -> NDArray[np.unsignedinteger]:
         codes = np.empty(len(values), dtype=dtypes.code_dtype(self.n_codes))
-        kernels.code_values(values, self.thresholds, codes)
+        kernels.code_values(values, self.thresholds, *wholes, codes)
         return codes
 
     @property
@@ -91,7 +87,7 @@ class Coder:
         for j, values in table.numbers([j for j in wanted if not self.features[j].categorical], order):
             feature = self.features[j]
             assert isinstance(feature, Numbers)
-            yield j, feature, feature.code(values, whole_numbers(values))
+            yield j, feature, feature.code(values, kernels.whole_range(values))
         for j in wanted:
             feature = self.features[j]
             if isinstance(feature, Categories):
@@ -130,7 +126,7 @@ class Binning:
         """The wanted columns' codes, one at a time, the rows in the given order."""
         categorical = table.categorical
         for j, values in table.numbers([j for j in wanted if not categorical[j]], order):
-            wholes = whole_numbers(values)
+            wholes = kernels.whole_range(values)
             numbers = Numbers(self.thresholds(values, wholes))
             yield j, numbers, numbers.code(values, wholes)
         for j in wanted:
@@ -138,7 +134,7 @@ class Binning:
                 categories = Categories(in_order(table.distinct(j)))
                 yield j, categories, categories.encode(table, j)[order]
 
-    def thresholds(self, values: Floats, wholes: Floats | None) -> Floats:
+    def thresholds(self, values: Floats, wholes: WholeRange) -> Floats:
         """Midway between neighbouring distinct values; of more than `max_bins` of them, between bins of even weight."""
         if self.max_bins is not None and self._sample is not None:
             found, every = find_thresholds(values[self._sample], NONE, wholes, self.max_bins)
@@ -171,49 +167,15 @@ def rows_at(places: Floats, weight: Floats) -> NDArray[np.intp]:
     return np.minimum(np.searchsorted(np.cumsum(weight), places, side="right"), len(weight) - 1)
 
 
-def find_thresholds(
-    values: Floats, weights: Floats, wholes: Floats | None, max_bins: int | None
-) -> tuple[Floats, bool]:
+def find_thresholds(values: Floats, weights: Floats, wholes: WholeRange, max_bins: int | None) -> tuple[Floats, bool]:
     """Thresholds between bins of even weight, and whether there is one between any two values.
 
-    `NONE` stands for equal weights; `wholes` are the `whole_numbers` of the values.
+    `NONE` stands for equal weights.
     """
-    values, weights, ends = _arranged(values, weights, wholes)
     most = max(len(values), 1) if max_bins is None else max_bins
     out = np.empty(min(most, len(values)))
-    n_found, every = kernels.find_thresholds(values, weights, ends, most, out)
+    n_found, every = kernels.find_thresholds(values, weights, *wholes, most, out)
     return out[:n_found].copy(), every
-
-
-def _arranged(values: Floats, weights: Floats, wholes: Floats | None) -> tuple[Floats, Floats, NDArray[np.int64]]:
-    """Values that are not missing, in groups that follow each other, their weights, and where each group ends.
-
-    Where they ascend, equal ones together or as one of their summed weight, it is one group.
-    """
-    if wholes is None and len(weights) == 0:
-        arranged, ends = np.empty(len(values)), np.empty(len(values) + 1, dtype=np.int64)
-        n_groups, n_present = kernels.spread(values, ends, arranged)
-        return arranged[:n_present], NONE, ends[:n_groups]
-    if wholes is not None:
-        halves = np.zeros((2, len(wholes)))
-        kernels.count_wholes(values, weights, wholes[0], halves)
-        counts = halves.sum(axis=0)
-        found = np.flatnonzero(counts)
-        values, weights = wholes[found], counts[found]
-    else:
-        order = np.argsort(values, kind="stable")
-        order = order[: np.searchsorted(values[order], np.nan)]  # NaN sorts last
-        values, weights = values[order], weights[order]
-    return values, weights, np.array([len(values)])
-
-
-def whole_numbers(values: Floats) -> Floats | None:
-    """All from the least to the greatest, if the values are whole and more than four times as many as these.
-
-    Columns of flags, ages, counts or pixels need not be sorted, nor their values searched for.
-    """
-    least, distance = kernels.whole_range(values)
-    return least + np.arange(distance + 1.0) if 0.0 <= distance < len(values) / 4 else None
 
 
 def in_order(labels: set[Any]) -> tuple[Any, ...]:

@@ -69,7 +69,7 @@ class Audience:
         self._whole = np.where(whole > 0.0, whole, 1.0)  # held-out rows may lack a class
         if n_classes == 2:
             self.scores = np.zeros(n_rows)
-            self._direction = contributions(np.ones(2), plan.decision)[:, 0]
+            self._direction = contributions(np.ones(2), plan.decision)[:, 0].tolist()
             self._add_votes, self._margin = kernels.add_votes, ROUNDING if plan.tie_class == 0 else -ROUNDING
         else:
             self.scores = np.zeros((n_rows, n_classes))
@@ -79,10 +79,17 @@ class Audience:
     def hear(self, cells: Cells, alpha: Any) -> Array:
         """Add the vote, one number or one per predicted class, to the scores; recall of each class thereafter."""
         self._add_votes(
-            *cells, alpha * self._direction, self._weight, self.rows.starts, self._margin,
+            *cells, self._votes(alpha), self._weight, self.rows.starts, self._margin,
             self.predicted, self.scores, self.counts, self._right,
         )  # fmt: skip
         return self._right / self._whole
+
+    def _votes(self, alpha: Any) -> Any:
+        """What predicting each class adds to its score, or to the one of two classes."""
+        if isinstance(self._direction, list):  # as nearly always, and an array would take a while
+            against, in_favour = alpha.tolist() if isinstance(alpha, np.ndarray) else (alpha, alpha)
+            return against * self._direction[0], in_favour * self._direction[1]
+        return alpha * self._direction
 
     @property
     def right(self) -> Array:

@@ -100,8 +100,8 @@ class Boosting:
     def _vote(self, W: Array) -> tuple[Any, Any, Array]:
         """Vote, what of it the rows have heard, and the costs of the round.
 
-        Where the costs follow the error rates these come from a provisional vote, of 1 where there is none, and the
-        vote is then made again.
+        Where the costs follow the error rates these come from a provisional vote, of 1 where there is none. Where they
+        take part in the vote it is then made again.
         """
         rule, costs = self.plan.rule, self.plan.costs
         alpha = self._strength(rule.vote(W, costs))
@@ -110,7 +110,9 @@ class Boosting:
         provisional = 1.0 if alpha is None else alpha
         recall = self.ground.hear(provisional)
         costs = rule.round_costs(1.0 - recall if rule.costs_follow == "ensemble" else self.ground.error_rates())
-        return None if alpha is None else self._strength(rule.vote(W, costs)), provisional, costs
+        if alpha is not None and rule.costs_vote:
+            alpha = self._strength(rule.vote(W, costs))
+        return alpha, provisional, costs
 
     def _strength(self, alpha: Any) -> Any:
         """A vote as it counts: a learner without errors must not outvote all others for ever."""

@@ -26,13 +26,17 @@ class AdaCC2(Rule):
     costs_follow = "ensemble"
     bounded = True
 
+    @property
+    def costs_vote(self) -> bool:
+        return self.alpha == "cost"
+
     def round_costs(self, rates: Array) -> Array:
         each = rates.tolist()
         average = sum(each) / len(each)
         return np.array([1.0 + rate if rate > average + ROUNDING / 2 else 1.0 for rate in each])
 
     def vote(self, W: Array, costs: Array) -> Any:
-        if self.alpha == "error":
+        if not self.costs_vote:
             return super().vote(W, costs)
         return self._cost_vote(*right_and_wrong(factor_matrix(1.0, costs, len(W)) * W), len(W))
 

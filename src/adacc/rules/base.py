@@ -74,6 +74,11 @@ class Rule:
         """``F[t, p]``, by which a row of class t that is predicted p is multiplied."""
         return factor_matrix(exp(-alpha), exp(alpha), len(costs))
 
+    @property
+    def costs_vote(self) -> bool:
+        """Whether the costs of a round take part in its vote: asked for where ``costs_follow`` is set."""
+        return True
+
     def round_costs(self, rates: Array) -> Array:
         """Cost of an error of each class, from the classes' error rates: asked for where ``costs_follow`` is set."""
         return np.ones_like(rates)

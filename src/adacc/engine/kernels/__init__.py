@@ -5,11 +5,10 @@ weights. Rows stand grouped by class: ``starts[k]:starts[k + 1]`` are the rows o
 up. Outputs come last, preallocated.
 """
 
-from adacc.engine.kernels.binning import count_wholes, find_thresholds, spread, whole_range
+from adacc.engine.kernels.binning import find_thresholds, whole_range
 from adacc.engine.kernels.coding import (
     add_steps,
     code_values,
-    code_wholes,
     commonest,
     find_first,
     hash_rows,
@@ -45,9 +44,7 @@ __all__ = [
     "carry",
     "choose_split",
     "code_values",
-    "code_wholes",
     "commonest",
-    "count_wholes",
     "fill_defaults",
     "find_first",
     "find_leaves",
@@ -55,7 +52,6 @@ __all__ = [
     "grow_tree",
     "hash_rows",
     "reweigh",
-    "spread",
     "take_columns",
     "weigh_pairs",
     "whole_range",

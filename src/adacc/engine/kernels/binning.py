@@ -21,7 +21,10 @@ FEW = 64
 
 @kernel
 def whole_range(values):
-    """The least of whole numbers, NaN aside, and how far the greatest is from it; a distance below 0 for others."""
+    """The least of whole numbers, NaN aside, and how far the greatest is from it.
+
+    A distance below 0 for others, and where there are not four values for each whole number in between.
+    """
     for begin in range(0, len(values), BLOCK):
         block, n_broken = values[begin : begin + BLOCK], 0
         for i in range(len(block)):
@@ -30,9 +33,8 @@ def whole_range(values):
         if n_broken > 0:
             return 0.0, -1.0
     least, greatest = _range(values)
-    if max(-least, greatest) > 2.0**53:  # where all floats are whole
-        return 0.0, -1.0
-    return least, greatest - least
+    too_large = max(-least, greatest) > 2.0**53  # where all floats are whole
+    return (0.0, -1.0) if too_large or greatest - least >= len(values) / 4 else (least, greatest - least)
 
 
 @kernel
@@ -48,32 +50,52 @@ def _range(values):
 
 
 @kernel
-def count_wholes(values, weights, least, counts):
-    """Weight of each whole number from `least` on, NaN aside. Without `weights` every value counts 1.
+def find_thresholds(values, weights, least, distance, max_bins, out):
+    """Thresholds midway between neighbouring values; their number, and whether there is one between any two values.
 
-    In two halves, every other row: a row need not wait for the one before, which often has the same value.
+    If there are more distinct values than `max_bins`, between bins of even weight. A bin is closed once it holds its
+    share of the weight that is left, and before a value that fills a bin alone, so that a heavy value (zero, often)
+    does not swallow the bins of the others. Without `weights` every value counts 1. `least` and `distance` are the
+    `whole_range` of the values.
     """
-    for i in range(len(values)):
-        if values[i] == values[i]:
-            counts[i & 1, np.uint64(values[i] - least)] += weights[i] if len(weights) > 0 else 1.0
+    if distance >= 0.0:
+        counts = _count_wholes(values, weights, least, int(distance) + 1)
+        present = np.flatnonzero(counts)
+        return _fill_bins(least + present, counts[present], np.arange(1, len(present) + 1), max_bins, out)
+    ends, arranged, moved = np.empty(len(values) + 1, dtype=np.int64), np.empty(len(values)), np.empty(len(weights))
+    n_groups, n_present = spread(values, weights, ends, arranged, moved)
+    return _fill_bins(arranged[:n_present], moved[:n_present], ends[:n_groups], max_bins, out)
 
 
 @kernel
-def spread(values, ends, arranged):
+def _count_wholes(values, weights, least, n_numbers):
+    """Weight of each whole number from `least` on, NaN aside.
+
+    In two halves, every other row: a row need not wait for the one before, which often has the same value.
+    """
+    counts = np.zeros((2, n_numbers))
+    for i in range(len(values)):
+        if values[i] == values[i]:
+            counts[i & 1, np.uint64(values[i] - least)] += weights[i] if len(weights) > 0 else 1.0
+    return counts[0] + counts[1]
+
+
+@kernel
+def spread(values, weights, ends, arranged, moved):
     """Put the values into groups that follow each other: the number of groups, and of values that are not NaN.
 
     A value's place between the least and the greatest says where it belongs; a group of many is spread again, unless
-    they are equal. Group g ends before ``arranged[ends[g]]``; within a group values stand in any order. `ends` has room
-    for one more group than there are values.
+    they are equal. Group g ends before ``arranged[ends[g]]``; within a group values stand in any order. Weights, if
+    there are any, are `moved` along. `ends` has room for one more group than there are values.
     """
     n_groups, begin = 0, 0
-    for end in _spread_once(values, arranged):
+    for end in _spread_once(values, weights, arranged, moved):
         if end - begin <= FEW or _all_equal(arranged[begin:end]):
             ends[n_groups] = end
             n_groups += 1 if end > begin else 0  # an empty one is overwritten by the next
         else:
-            group = arranged[begin:end]
-            more, _ = spread(group.copy(), ends[n_groups:], group)
+            some, of_some = arranged[begin:end], moved[begin:end]
+            more, _ = spread(some.copy(), of_some.copy(), ends[n_groups:], some, of_some)
             for g in range(n_groups, n_groups + more):
                 ends[g] += begin
             n_groups += more
@@ -82,7 +104,7 @@ def spread(values, ends, arranged):
 
 
 @kernel
-def _spread_once(values, arranged):
+def _spread_once(values, weights, arranged, moved):
     """Where each group ends, some of them empty; NaN comes after the last."""
     least, greatest = _range(values)
     half, last = greatest / 2 - least / 2, min(len(values), MOST_GROUPS)
@@ -106,6 +128,8 @@ def _spread_once(values, arranged):
     for i in range(len(values)):
         at = np.uint64(ends[groups[i]])
         arranged[at] = values[i]
+        if len(weights) > 0:
+            moved[at] = weights[i]
         ends[groups[i]] = at + np.uint64(1)
     return ends[:-1]
 
@@ -123,50 +147,26 @@ def _all_equal(values):
 
 
 @kernel
-def _sort(values, begin, end):
-    """In place, by insertion: a few values, or equal ones."""
-    for i in range(begin + 1, end):
-        value, at = values[i], i
-        while at > begin and values[at - 1] > value:
-            values[at] = values[at - 1]
-            at -= 1
-        values[at] = value
-
-
-@kernel
-def find_thresholds(values, weights, ends, max_bins, out):
-    """Thresholds midway between neighbouring values; their number, and whether there is one between any two values.
-
-    If there are more distinct values than `max_bins`, between bins of even weight. A bin is closed once it holds its
-    share of the weight that is left, and before a value that fills a bin alone, so that a heavy value (zero, often)
-    does not swallow the bins of the others. Without `weights` every value counts 1.
-
-    Values stand in groups that end at `ends`; it is one group if they ascend, as those that are weighted must. Groups
-    in which no bin can end are not looked into.
-    """
-    weighted, every = len(weights) > 0, False
-    if len(ends) <= max_bins:
-        begin = 0
-        for end in ends:
-            if len(ends) > 1:
-                _sort(values, begin, end)
-            begin = end
-        every = _count_distinct(values) <= max_bins
+def _fill_bins(values, weights, ends, max_bins, out):
+    """`find_thresholds`, of values in groups. Groups in which no bin can end are not looked into."""
+    weighted, few = len(weights) > 0, len(ends) <= max_bins
+    every = few and _sort_groups(values, weights, ends) <= max_bins
     left = weights.sum() if weighted else float(len(values))
     close_to = 1.0 - 1e-9  # so that rounding does not decide
     share = left / max_bins * close_to
     n_found, held = 0, 0.0
-    begin, known_from = 0, 0  # all from `known_from` on belong to the last run, or to the last group
+    begin, known_from = 0, 0  # all from `known_from` on are of the last run, or of the last group
     for end in ends:
-        if not weighted and not every and held + (end - begin) < share:
-            held += end - begin
-            known_from, begin = begin, end
-            continue
-        if len(ends) > max_bins:
-            _sort(values, begin, end)
+        if not every:
+            whole = _sum(weights, begin, end) if weighted else float(end - begin)
+            if held + whole < share:
+                held += whole
+                known_from, begin = begin, end
+                continue
+            if not few:
+                _sort(values, weights, begin, end)
         while begin < end and n_found < max_bins - 1:
-            value, run = values[begin], begin
-            heavy = 0.0
+            value, run, heavy = values[begin], begin, 0.0
             while run < end and values[run] == value:
                 heavy += weights[run] if weighted else 1.0
                 run += 1
@@ -185,16 +185,44 @@ def find_thresholds(values, weights, ends, max_bins, out):
 
 
 @kernel
+def _sort_groups(values, weights, ends):
+    """Sort all; the number of distinct values."""
+    n_distinct, begin = 0, 0
+    for end in ends:
+        _sort(values, weights, begin, end)
+        n_distinct += 1
+        for i in range(begin + 1, end):
+            n_distinct += 1 if values[i] != values[i - 1] else 0
+        begin = end
+    return n_distinct
+
+
+@kernel
+def _sort(values, weights, begin, end):
+    """By insertion: a few values, or equal ones."""
+    for i in range(begin + 1, end):
+        value, weight, at = values[i], weights[i] if len(weights) > 0 else 1.0, i
+        while at > begin and values[at - 1] > value:
+            values[at] = values[at - 1]
+            if len(weights) > 0:
+                weights[at] = weights[at - 1]
+            at -= 1
+        values[at] = value
+        if len(weights) > 0:
+            weights[at] = weight
+
+
+@kernel
+def _sum(weights, begin, end):
+    whole = 0.0
+    for i in range(begin, end):
+        whole += weights[i]
+    return whole
+
+
+@kernel
 def _greatest(values, begin, end):
     greatest = values[begin]
     for i in range(begin + 1, end):
         greatest = max(greatest, values[i])
     return greatest
-
-
-@kernel
-def _count_distinct(ascending):
-    before, after, n_distinct = ascending[:-1], ascending[1:], 1
-    for i in range(len(after)):
-        n_distinct += 1 if after[i] != before[i] else 0
-    return n_distinct

@@ -23,25 +23,36 @@ def take_columns(X, rows, first, out):
 
 
 @kernel
-def code_wholes(values, least, table, missing, out):
-    """``table`` has the code of each whole number from `least` on."""
-    for i in range(len(values)):
-        out[i] = table[np.uint64(values[i] - least)] if values[i] == values[i] else missing
+def code_values(values, thresholds, least, distance, out):
+    """``out[i]`` = number of thresholds below ``values[i]``; NaN gets the code after the last bin.
+
+    `least` and `distance` are the `whole_range` of the values.
+    """
+    missing = len(thresholds) + 1
+    half = thresholds[-1] / 2 - thresholds[0] / 2 if len(thresholds) >= 8 else 0.0
+    if distance >= 0.0:
+        _code_wholes(values, thresholds, least, int(distance) + 1, missing, out)
+    elif 1e-290 < half < 1e290:  # so that no distance leaves the range of floats
+        _code_on_grid(values, thresholds, CELLS * len(thresholds), half, missing, out)
+    else:
+        padded, n_blocks = _pad(thresholds)
+        codes = np.empty(BLOCK, dtype=np.uint64)
+        for begin in range(0, len(values), BLOCK):
+            block = values[begin : begin + BLOCK]
+            _count_below(block, padded, n_blocks, codes)
+            _put(block, codes, missing, out[begin : begin + BLOCK])
 
 
 @kernel
-def code_values(values, thresholds, out):
-    """``out[i]`` = number of thresholds below ``values[i]``; NaN gets the code after the last bin."""
-    half = thresholds[-1] / 2 - thresholds[0] / 2 if len(thresholds) >= 8 else 0.0
-    if 1e-290 < half < 1e290:  # so that no distance leaves the range of floats
-        _code_on_grid(values, thresholds, CELLS * len(thresholds), half, out)
-        return
-    padded, n_blocks = _pad(thresholds)
-    codes = np.empty(BLOCK, dtype=np.uint64)
-    for begin in range(0, len(values), BLOCK):
-        block = values[begin : begin + BLOCK]
-        _count_below(block, padded, n_blocks, codes)
-        _put(block, codes, len(thresholds) + 1, out[begin : begin + BLOCK])
+def _code_wholes(values, thresholds, least, n_numbers, missing, out):
+    """By a table of the codes of all whole numbers from `least` on."""
+    table, code = np.empty(n_numbers, dtype=out.dtype), 0
+    for number in range(n_numbers):
+        while code < len(thresholds) and least + number > thresholds[code]:
+            code += 1
+        table[number] = code
+    for i in range(len(values)):
+        out[i] = table[np.uint64(values[i] - least)] if values[i] == values[i] else missing
 
 
 @kernel
@@ -51,7 +62,7 @@ def _put(values, codes, missing, out):
 
 
 @kernel
-def _code_on_grid(values, thresholds, n_cells, half, out):
+def _code_on_grid(values, thresholds, n_cells, half, missing, out):
     """The cell of an even grid that a value is in tells of all thresholds but those in the same cell.
 
     Among these the place is found by halving, of which there is nothing to do in most cells.
@@ -85,7 +96,7 @@ def _code_on_grid(values, thresholds, n_cells, half, out):
         while size > np.uint64(0):
             _halve(block, padded, size, codes)
             size >>= np.uint64(1)
-        _put(block, codes, len(thresholds) + 1, out[begin : begin + BLOCK])
+        _put(block, codes, missing, out[begin : begin + BLOCK])
 
 
 @kernel

@@ -263,27 +263,33 @@ def choose_split(gains, cuts, histogram, scale, offsets, categorical, tie_class,
             feature, best = f, gains[f]
     f = 0 if feature < 0 else feature
     n_classes, begin, last, cut = len(scale), offsets[f], offsets[f + 1] - offsets[f] - 1, cuts[f]
+    from_left, from_missing = (cut, last + 1) if categorical[f] else (0, last)
     for k in range(n_classes):
-        left, right, missing, whole = 0.0, 0.0, 0.0, 0.0
-        for code in range(last + 1):
-            weight, branch = scale[k] * histogram[k, begin + code], branch_of(code, cut, last, categorical[f])
-            left += weight if branch == 0 else 0.0
-            right += weight if branch == 1 else 0.0
-            missing += weight if branch == 2 else 0.0
-            whole += weight
-        leaves[0, k], leaves[1, k], leaves[2, k], leaves[3, k] = left, right, missing, whole
+        bins, by = histogram[k, begin : begin + last + 1], scale[k]
+        before, left = _weigh(bins, 0, from_left, by), _weigh(bins, from_left, cut + 1, by)
+        right, missing = _weigh(bins, cut + 1, from_missing, by), _weigh(bins, from_missing, last + 1, by)
+        leaves[0, k], leaves[1, k], leaves[2, k] = left, before + right, missing
+        leaves[3, k] = left + before + right + missing
     for leaf in range(3, -1, -1):
         heaviest, chosen = heaviest_class(leaves[leaf], tie_class, tie)
         empty = leaf < 3 and (feature < 0 or leaves[leaf, heaviest] <= 0.0)
         classes[leaf] = classes[3] if empty else chosen
-    for code in range(last + 1):
-        lookup[code] = classes[branch_of(code, cut, last, categorical[f])]
+    lookup[:from_left], lookup[from_left : cut + 1] = classes[1], classes[0]
+    lookup[cut + 1 : from_missing], lookup[from_missing : last + 1] = classes[1], classes[2]
     for k in range(n_classes):
         for p in range(n_classes):
             mass[k, p] = 0.0
         for leaf in range(3):
             mass[k, classes[leaf]] += leaves[leaf, k]
     return feature, cut
+
+
+@kernel
+def _weigh(bins, begin, end, scale):
+    weight = 0.0
+    for at in range(begin, end):
+        weight += scale * bins[np.uint64(at)]
+    return weight
 
 
 @kernel

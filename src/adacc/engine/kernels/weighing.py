@@ -40,6 +40,7 @@ def add_votes(cells, lookup, votes, weight, starts, boundary, predicted, scores,
     up_to = _end_of_first_run(lookup)
     for k in range(2):
         n_ones, n_decided, decided = 0, 0, 0.0
+        if_above, if_not = float(k), 1.0 - k
         # Small loops that each vectorise, over so few rows that what one wrote the next finds in the cache.
         for begin in range(starts[k], starts[k + 1], BLOCK):
             end = min(begin + BLOCK, starts[k + 1])
@@ -56,7 +57,7 @@ def add_votes(cells, lookup, votes, weight, starts, boundary, predicted, scores,
             else:
                 for i in range(len(block)):
                     block[i] += against if classes[i] == 0 else in_favour
-                    decided += weights[i] if (block[i] > boundary) == (k == 1) else 0.0
+                    decided += weights[i] * (if_above if block[i] > boundary else if_not)
         n_rows = starts[k + 1] - starts[k]
         counts[k, 0], counts[k, 1] = n_rows - n_ones, n_ones
         right[k] = decided if len(weight) > 0 else n_decided if k == 1 else n_rows - n_decided
