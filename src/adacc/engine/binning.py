@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adacc.engine import dtypes, kernels
-from adacc.engine.table import Floats, Table
+from adacc.engine.table import Floats, Table, occurring
 from adacc.engine.threads import Threads
 
 SAMPLE = 50_000
@@ -52,10 +52,14 @@ class Categories:
     def n_codes(self) -> int:
         return len(self.values) + 1
 
-    def encode(self, table: Table, column: int) -> NDArray[np.unsignedinteger]:
+    def code(self, numbers: NDArray[Any], labels: list[Any]) -> NDArray[np.unsignedinteger]:
+        """Of a column that is `Table.numbered`."""
         position = {value: code for code, value in enumerate(self.values)}
-        codes = table.encode(column, position, other=len(self.values))
-        return codes.astype(dtypes.code_dtype(self.n_codes))
+        codes = [position.get(label, len(self.values)) for label in labels]
+        return np.array(codes, dtype=dtypes.code_dtype(self.n_codes))[numbers]
+
+    def encode(self, table: Table, column: int) -> NDArray[np.unsignedinteger]:
+        return self.code(*table.numbered(column))
 
 
 Feature = Numbers | Categories
@@ -131,8 +135,9 @@ class Binning:
             yield j, numbers, numbers.code(values, wholes)
         for j in wanted:
             if categorical[j]:
-                categories = Categories(in_order(table.distinct(j)))
-                yield j, categories, categories.encode(table, j)[order]
+                numbered = table.numbered(j)
+                categories = Categories(in_order(occurring(*numbered)))
+                yield j, categories, categories.code(*numbered)[order]
 
     def thresholds(self, values: Floats, wholes: WholeRange) -> Floats:
         """Midway between neighbouring distinct values; of more than `max_bins` of them, between bins of even weight."""

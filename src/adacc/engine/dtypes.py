@@ -34,4 +34,4 @@ NODE = np.dtype(
 
 def code_dtype(n_codes: int) -> np.dtype[np.unsignedinteger]:
     """The smallest dtype that holds the codes 0 ... n_codes-1."""
-    return next(dtype for dtype in CODES if n_codes <= 256**dtype.itemsize)
+    return CODES[0 if n_codes <= 2**8 else 1 if n_codes <= 2**16 else 2]

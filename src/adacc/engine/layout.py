@@ -21,6 +21,9 @@ SPARSE = 0.8
 WORTHWHILE = 0.9
 """Equal rows are made one if at most this share is left."""
 
+A_FEW = 8
+"""Features in which rows are compared before they are in all."""
+
 GLANCE = 2000
 """Rows that are looked at before all rows are counted."""
 
@@ -155,14 +158,18 @@ def _commonest(codes: NDArray[np.unsignedinteger], n_codes: int) -> int | None:
 
 def _collapse(parts: list[Part], rows: Rows) -> Rows:
     """Make one row of those of a class that have the same codes, where that saves enough."""
+    n_rows = len(rows.order)
     keys = np.random.default_rng(0).integers(2**64, size=parts[-1].last + 1, dtype=np.uint64)
     hashes = keys[-1] * rows.true
+    if parts[-1].last > A_FEW:
+        glance = hashes.copy()
+        kernels.hash_rows(parts[0].dense[:A_FEW], keys, glance)
+        if _first_of_each(glance)[1] > WORTHWHILE * n_rows:  # as rows mostly differ in a few features already
+            return rows
     for part in parts:
         part.add_hashes(keys, hashes)
-    n_rows = len(hashes)
-    table = np.full(2 ** int(2 * n_rows).bit_length(), n_rows, dtype=dtypes.ROW)
-    first = np.empty(n_rows, dtype=dtypes.ROW)
-    if kernels.find_first(hashes, table, first) > WORTHWHILE * n_rows:
+    first, n_different = _first_of_each(hashes)
+    if n_different > WORTHWHILE * n_rows:
         return rows
     is_first = first == np.arange(n_rows)
     others = np.flatnonzero(~is_first)
@@ -174,6 +181,13 @@ def _collapse(parts: list[Part], rows: Rows) -> Rows:
     number = np.empty(n_rows, dtype=np.intp)
     number[kept] = np.arange(len(kept))
     return rows.merge(kept, number[first])
+
+
+def _first_of_each(hashes: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], int]:
+    """The first row that has the hash of each row, and how many hashes there are."""
+    first = np.empty(len(hashes), dtype=dtypes.ROW)
+    table = np.full(2 ** (2 * len(hashes)).bit_length(), len(hashes), dtype=dtypes.ROW)
+    return first, kernels.find_first(hashes, table, first)
 
 
 class Layout:
@@ -200,12 +214,13 @@ class Layout:
         parts: list[Part] = threads.over(n_columns, code)
         self.rows = _collapse(parts, rows) if collapse else rows
         self.coder = Coder(tuple(feature for part in parts for feature in part.features))
+        offsets = self.coder.offsets
         for part in parts:
-            part.place(int(self.coder.offsets[part.first]))
+            part.place(int(offsets[part.first]))
         self.parts = parts
         self.dtype = max((part.dense.dtype for part in parts), key=lambda dtype: dtype.itemsize)
         self._part_of = [part for part in parts for _ in range(part.first, part.last)]
-        self.histogram = np.zeros((2 * self.rows.n_classes, int(self.coder.offsets[-1])))
+        self.histogram = np.zeros((2 * self.rows.n_classes, int(offsets[-1])))
         everyone = self.rows.listing
         threads.each(lambda part: part.add(everyone, self.histogram), parts)
 

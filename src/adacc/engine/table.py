@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import cached_property
@@ -18,8 +18,13 @@ from adacc.engine import dtypes, kernels
 
 Floats = NDArray[np.float64]
 
-BLOCK_OF_COLUMNS = 8
-"""Columns of an array that are read at a time: of a row-major one they share a line of the processor's cache."""
+FEWEST_COLUMNS, MOST_COLUMNS = 8, 32
+"""Of an array that are read at a time. Of a row-major one eight share a line of the processor's cache; more lie on the
+same page of memory, which is dear to find where rows are long.
+"""
+
+VALUES_AT_A_TIME = 2**20
+"""More than the fewest columns are read as long as they have no more values than this."""
 
 BLOCK_OF_ROWS = 4096
 """Rows of an array of another type or order that are converted at a time for prediction."""
@@ -76,13 +81,18 @@ class Table(ABC):
         """A categorical column as objects, None for missing."""
         raise TypeError(f"{self.name(column)} held categories in training, but X is sparse and holds numbers")
 
+    def numbered(self, column: int) -> tuple[NDArray[Any], list[Any]]:
+        """A categorical column as numbers, and the labels that these stand for, None for missing among them.
+
+        Labels need not occur; the number -1 is that of the last.
+        """
+        position: dict[Any, int] = {}
+        numbers = [position.setdefault(label, len(position)) for label in self.labels(column)]
+        return np.array(numbers, dtype=np.intp), list(position)
+
     def distinct(self, column: int) -> set[Any]:
         """The labels that occur in a categorical column, None for missing among them."""
-        return set(self.labels(column).tolist())
-
-    def encode(self, column: int, position: Mapping[Any, int], other: int) -> NDArray[np.uint32]:
-        """Each row's label as its position, or as `other` if it has none."""
-        return np.array([position.get(label, other) for label in self.labels(column)], dtype=np.uint32)
+        return occurring(*self.numbered(column))
 
     def check(self, known: Sequence[Sequence[Any] | None]) -> None:
         """Refuse columns that cannot be what they were in training: numbers (None), or categories of these labels."""
@@ -109,9 +119,11 @@ class ArrayTable(Table):
             for column in wanted:
                 yield column, _as_floats(self.labels(column), self.name(column))[order]
             return
-        columns = np.empty((BLOCK_OF_COLUMNS, len(order)))
-        for at in range(0, len(wanted), BLOCK_OF_COLUMNS):
-            some = wanted[at : at + BLOCK_OF_COLUMNS]
+        many = VALUES_AT_A_TIME // max(1, len(order))
+        size = max(FEWEST_COLUMNS, min(MOST_COLUMNS, len(wanted), many))
+        columns = np.empty((size, len(order)))
+        for at in range(0, len(wanted), size):
+            some = wanted[at : at + size]
             together = some[-1] - some[0] == len(some) - 1
             if together and X.dtype == np.float64 and X.flags.c_contiguous:
                 kernels.take_columns(X, order, some[0], columns[: len(some)])
@@ -182,7 +194,11 @@ class FrameTable(Table):
         return f"column {self._names[column]!r}"
 
     def _series(self, column: int) -> Any:
-        return self._frame[:, column]
+        return self._columns[column]
+
+    @cached_property
+    def _columns(self) -> list[Any]:
+        return list(self._frame.iter_columns())
 
     def _holds_categories(self, column: int) -> bool:
         dtype = self._series(column).dtype
@@ -233,19 +249,15 @@ class FrameTable(Table):
         values[series.is_null().to_numpy().astype(bool)] = None
         return values
 
-    def distinct(self, column: int) -> set[Any]:
-        return {None if is_missing(label) else label for label in self._series(column).unique().to_list()}
-
-    def encode(self, column: int, position: Mapping[Any, int], other: int) -> NDArray[np.uint32]:
-        series = self._series(column)
-        native = series.to_native()
-        if hasattr(native, "factorize"):  # pandas: a look-up per label, not per row
+    def numbered(self, column: int) -> tuple[NDArray[Any], list[Any]]:
+        native = self._series(column).to_native()
+        if not hasattr(native, "factorize"):
+            return super().numbered(column)
+        if hasattr(native, "cat"):  # pandas has numbered its categories already, and otherwise looks labels up at once
+            numbers, labels = native.cat.codes.to_numpy(), native.cat.categories
+        else:
             numbers, labels = native.factorize()
-            of_label = [position.get(label, other) for label in labels.tolist()]
-            return np.array([*of_label, position.get(None, other)], dtype=np.uint32)[numbers]  # -1, the last: missing
-        codes = np.array([position.get(label, other) for label in series.to_list()], dtype=np.uint32)
-        codes[series.is_null().to_numpy().astype(bool)] = position.get(None, other)
-        return codes
+        return numbers, [*labels.tolist(), None]  # -1, the last: missing
 
     def take(self, rows: NDArray[Any]) -> Table:
         return FrameTable(self._frame[rows.tolist(), :].to_native())
@@ -271,6 +283,8 @@ NOT_CATEGORIES = (date, timedelta, np.datetime64, np.timedelta64, complex, list,
 
 def is_frame(X: Any) -> bool:
     """Whether X is a data frame of a library that narwhals knows."""
+    if isinstance(X, np.ndarray):  # as often, and narwhals takes a while to find out
+        return False
     try:
         return isinstance(nw.from_native(X, pass_through=True, eager_only=True), nw.DataFrame)
     except nw.exceptions.DuplicateError:
@@ -284,6 +298,12 @@ def read(X: Any) -> Table:
     if sparse.issparse(X):
         return SparseTable(X)
     return FrameTable(X) if is_frame(X) else ArrayTable(X)
+
+
+def occurring(numbers: NDArray[Any], labels: list[Any]) -> set[Any]:
+    """The labels that occur in a column that is `numbered`."""
+    counts = np.bincount(numbers.astype(np.intp) + 1)  # from -1 on
+    return {labels[number - 1] for number in np.flatnonzero(counts).tolist()}
 
 
 def is_missing(value: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from dataclasses import replace
+from functools import cache
 from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
@@ -102,6 +103,12 @@ class BaseBoosting(CallbackSupportMixin, Voting):
             self.__dict__.update(fitted_attributes(trained.ensemble, problem, settings))
             tell.end()
         return self
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        """As scikit-learn finds them, but once for each class: it takes as long as some rounds."""
+        return super()._get_param_names()
 
     def _settable(self) -> dict[str, Any]:
         """The parameters, the method among them."""

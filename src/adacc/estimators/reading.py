@@ -150,7 +150,7 @@ def check_classes(classes: NDArray[Any], some_are_left_out: bool) -> None:
 
 
 def check_labels(y: Any, name: str) -> NDArray[Any]:
-    labels = column_or_1d(y, warn=True)
+    labels = y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name=name)
     if labels.dtype == object and any(map(is_missing, labels)):

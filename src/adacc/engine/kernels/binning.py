@@ -166,10 +166,11 @@ def _fill_bins(values, weights, ends, max_bins, out):
             if not few:
                 _sort(values, weights, begin, end)
         while begin < end and n_found < max_bins - 1:
-            value, run, heavy = values[begin], begin, 0.0
+            value = values[begin]
+            run = end if values[end - 1] == value else begin + 1
             while run < end and values[run] == value:
-                heavy += weights[run] if weighted else 1.0
                 run += 1
+            heavy = _sum(weights, begin, run) if weighted else float(run - begin)
             if begin > 0 and (every or held >= share or heavy >= share):
                 low = _greatest(values, known_from, begin)
                 middle = low / 2 + value / 2  # halves first, so that huge values do not overflow
@@ -191,8 +192,9 @@ def _sort_groups(values, weights, ends):
     for end in ends:
         _sort(values, weights, begin, end)
         n_distinct += 1
-        for i in range(begin + 1, end):
-            n_distinct += 1 if values[i] != values[i - 1] else 0
+        if values[end - 1] != values[begin]:
+            for i in range(begin + 1, end):
+                n_distinct += 1 if values[i] != values[i - 1] else 0
         begin = end
     return n_distinct
 

@@ -7,6 +7,9 @@ import numpy as np
 from adacc.engine.jit import kernel
 from adacc.engine.kernels.binning import BLOCK
 
+AT_A_TIME = 16
+"""Rows that columns are taken from: so few that the processor knows the pages that these are on."""
+
 CELLS = 8
 """Of a grid, for each threshold: most have none then, and the others one."""
 
@@ -14,10 +17,10 @@ CELLS = 8
 @kernel
 def take_columns(X, rows, first, out):
     """``out[c, i] = X[rows[i], first + c]``: as many columns of a row-major matrix as `out` has rows."""
-    for begin in range(0, len(rows), BLOCK):
-        some = rows[begin : begin + BLOCK]
+    for begin in range(0, len(rows), AT_A_TIME):
+        some = rows[begin : begin + AT_A_TIME]
         for c in range(len(out)):
-            column, values = np.uint64(first + c), out[c, begin : begin + BLOCK]
+            column, values = np.uint64(first + c), out[c, begin : begin + AT_A_TIME]
             for i in range(len(some)):
                 values[i] = X[some[i], column]
 
