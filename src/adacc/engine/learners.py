@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -220,11 +219,11 @@ class StumpLearner:
 
     def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, Cells, Array]:
         if sample is None:
-            return self._split(partial(self._follow, weights), weights.scale, weights.class_weight)
+            return self._split(self._follow, weights, weights.scale, weights.class_weight)
         self.histogram[: self.rows.n_classes] = 0.0
         whole = sample.class_weight.sum()
         scale, total = np.full(self.rows.n_classes, 1.0 / whole), sample.class_weight / whole
-        model, cells, _ = self._split(partial(self._add, sample), scale, total)
+        model, cells, _ = self._split(self._add, sample, scale, total)
         return model, cells, weigh_pairs(cells, weights)
 
     def _follow(self, weights: Weights, part: Part) -> None:
@@ -237,11 +236,13 @@ class StumpLearner:
             codes, offsets = sample.extra.prepared[own], self.splitter.offsets[own]
             kernels.add_rows(codes, offsets, *sample.extra.listing, self.histogram)
 
-    def _split(self, sum_up: Callable[[Part], None], scale: Array, total: Array) -> tuple[Any, Cells, Array]:
-        """Sum up and find the best split in the histograms, a range of features per thread."""
+    def _split(
+        self, sum_up: Callable[[Any, Part], None], source: Any, scale: Array, total: Array
+    ) -> tuple[Any, Cells, Array]:
+        """Sum up the source and find the best split in the histograms, a range of features per thread."""
 
         def work(part: Part) -> None:
-            sum_up(part)
+            sum_up(source, part)
             part.complete(scale, total, self.histogram)
             self.splitter.look(self.histogram, scale, total, part.first, part.last)
 
