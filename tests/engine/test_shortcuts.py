@@ -32,10 +32,12 @@ def repeated(seed=0, n_distinct=25, n_rows=90):
     return X, y
 
 
-def layout_of(X, y, weight=None, collapse=True):
+def layout_of(X, y, weight=None, collapse=True, n_threads=1):
     weight = np.ones(len(y)) if weight is None else weight
     rows = Rows.group(np.asarray(y, dtype=np.intp), y.max() + 1, weight)
-    return Layout(partial(Binning(rows.weight, None).columns, ArrayTable(X)), X.shape[1], rows, Threads(1), collapse)
+    columns = partial(Binning(rows.weight, None).columns, ArrayTable(X))
+    with Threads(n_threads) as threads:
+        return Layout(columns, X.shape[1], rows, threads, collapse)
 
 
 def test_equal_rows_of_a_class_are_one_with_the_sum_of_their_weights():
@@ -78,10 +80,23 @@ def test_equal_rows_change_nothing(method, weighted):
     compare(X, y, method, costs=[0.6, 1.0], n_rounds=60, sample_weight=weight)
 
 
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_a_few_features_tell_that_rows_differ_but_not_that_they_are_equal(n_jobs):
+    rng = np.random.default_rng(3)
+    alike, differ = rng.integers(0, 2, size=(25, 9)), rng.normal(size=(25, 3))
+    X = np.column_stack([alike, differ])[rng.integers(0, 25, 90)]  # more features than a glance takes in
+    y = (X[:, 9] + rng.normal(size=90) > 0.5).astype(int)
+    for columns in (X, X[:, ::-1], X[:, :9]):
+        expected = len(np.unique(np.column_stack([columns, y]), axis=0))
+        assert len(layout_of(columns, y, n_threads=n_jobs).rows.order) == expected < 80
+        compare(columns, y, "adacc1")
+    assert len(layout_of(rng.normal(size=(90, 12)), y, n_threads=n_jobs).rows.order) == 90
+
+
 def test_rows_that_share_but_their_hash_stay_apart(monkeypatch):
     X, y = repeated()
     X = X[:, :2]
-    monkeypatch.setattr(kernels, "hash_rows", lambda codes, keys, hashes: None)
+    monkeypatch.setattr(kernels, "hash_rows", lambda codes, offsets, keys, hashes: None)
     assert len(layout_of(X, y).rows.order) == len(y)
     compare(X, y, "adacc1")
 

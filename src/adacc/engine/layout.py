@@ -64,12 +64,15 @@ class Part:
         self.offsets = np.cumsum([0, *(feature.n_codes for feature in self.features)])
         self.dense = dense[: len(self._dense_row)]
 
-    def add_hashes(self, keys: NDArray[np.uint64], hashes: NDArray[np.uint64]) -> None:
-        """Add what these features contribute to each row's hash; `keys` has a number for every feature."""
-        own = keys[self.first : self.last]
-        kernels.hash_rows(self.dense, own[list(self._dense_row)], hashes)
-        for j, (rows, codes) in self._entries.items():
-            hashes[rows] += own[j] * (codes.astype(np.uint64) - np.uint64(self._defaults[j]))
+    def hash_rows(self, rng: np.random.Generator, hashes: NDArray[np.uint64], n_features: int | None = None) -> None:
+        """Combine each row's hash with random keys of its codes, of all features or of the first dense ones."""
+        n_codes = [self.features[j].n_codes for j in list(self._dense_row)[:n_features]]
+        offsets = np.cumsum([0, *n_codes])
+        kernels.hash_rows(self.dense[:n_features], offsets, _draw_keys(rng, offsets[-1]), hashes)
+        if n_features is None:
+            for j, (rows, codes) in self._entries.items():
+                keys = _draw_keys(rng, self.features[j].n_codes)
+                hashes[rows] ^= keys[codes] ^ keys[self._defaults[j]]
 
     def equal(self, some: NDArray[Any], others: NDArray[Any]) -> bool:
         """Whether some rows have the same codes as others, one by one."""
@@ -158,16 +161,14 @@ def _commonest(codes: NDArray[np.unsignedinteger], n_codes: int) -> int | None:
 
 def _collapse(parts: list[Part], rows: Rows) -> Rows:
     """Make one row of those of a class that have the same codes, where that saves enough."""
-    n_rows = len(rows.order)
-    keys = np.random.default_rng(0).integers(2**64, size=parts[-1].last + 1, dtype=np.uint64)
-    hashes = keys[-1] * rows.true
+    n_rows, rng = len(rows.order), np.random.default_rng(0)
+    hashes = _draw_keys(rng, rows.n_classes)[rows.true]
     if parts[-1].last > A_FEW:
-        glance = hashes.copy()
-        kernels.hash_rows(parts[0].dense[:A_FEW], keys, glance)
-        if _first_of_each(glance)[1] > WORTHWHILE * n_rows:  # as rows mostly differ in a few features already
+        parts[0].hash_rows(rng, hashes, A_FEW)
+        if _first_of_each(hashes)[1] > WORTHWHILE * n_rows:  # as rows mostly differ in a few features already
             return rows
     for part in parts:
-        part.add_hashes(keys, hashes)
+        part.hash_rows(rng, hashes)
     first, n_different = _first_of_each(hashes)
     if n_different > WORTHWHILE * n_rows:
         return rows
@@ -181,6 +182,10 @@ def _collapse(parts: list[Part], rows: Rows) -> Rows:
     number = np.empty(n_rows, dtype=np.intp)
     number[kept] = np.arange(len(kept))
     return rows.merge(kept, number[first])
+
+
+def _draw_keys(rng: np.random.Generator, n_keys: int) -> NDArray[np.uint64]:
+    return rng.integers(2**64, size=n_keys, dtype=np.uint64)
 
 
 def _first_of_each(hashes: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], int]:

@@ -250,14 +250,17 @@ class FrameTable(Table):
         return values
 
     def numbered(self, column: int) -> tuple[NDArray[Any], list[Any]]:
-        native = self._series(column).to_native()
-        if not hasattr(native, "factorize"):
-            return super().numbered(column)
-        if hasattr(native, "cat"):  # pandas has numbered its categories already, and otherwise looks labels up at once
-            numbers, labels = native.cat.codes.to_numpy(), native.cat.categories
-        else:
+        series = self._series(column)
+        native = series.to_native()
+        if hasattr(native, "cat") and hasattr(native, "factorize"):  # pandas has numbered its categories already
+            return native.cat.codes.to_numpy(), [*native.cat.categories.tolist(), None]
+        if hasattr(native, "factorize"):
             numbers, labels = native.factorize()
-        return numbers, [*labels.tolist(), None]  # -1, the last: missing
+            return numbers, [*labels.tolist(), None]
+        position: dict[Any, int] = {}
+        numbers = np.array([position.setdefault(label, len(position)) for label in series.to_list()], dtype=np.intp)
+        numbers[series.is_null().to_numpy().astype(bool)] = -1
+        return numbers, [*(None if is_missing(label) else label for label in position), None]
 
     def take(self, rows: NDArray[Any]) -> Table:
         return FrameTable(self._frame[rows.tolist(), :].to_native())

@@ -87,10 +87,11 @@ class TableReader:
         check_consistent_length(table.native, labels)
         weight = check_weight(sample_weight, table.n_rows, "sample_weight")
         used = np.flatnonzero(weight)
-        classes, codes = number_labels(labels[used])
-        check_classes(classes, some_are_left_out=len(used) < table.n_rows)
-        if len(used) < table.n_rows:
-            table, weight = table.take(used), weight[used]
+        some_are_left_out = len(used) < table.n_rows
+        if some_are_left_out:
+            table, labels, weight = table.take(used), labels[used], weight[used]
+        classes, codes = number_labels(labels)
+        check_classes(classes, some_are_left_out)
         tie_class = self._negative_class(classes, np.bincount(codes, weight))
         return Problem(table, codes, weight, classes, tie_class, used)
 
@@ -171,13 +172,16 @@ def number_labels(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]
         if greatest - least < len(labels) and greatest < 2**63:  # counted in a fraction of the time of sorting
             places = labels.astype(np.int64) - least
             present = np.bincount(places) > 0
-            return (least + np.flatnonzero(present)).astype(labels.dtype), (np.cumsum(present) - 1)[places]
+            numbers = places if present.all() else (np.cumsum(present) - 1)[places]
+            return (least + np.flatnonzero(present)).astype(labels.dtype), numbers
     classes = np.unique(labels)
     return classes, np.searchsorted(classes, labels)
 
 
 def check_weight(sample_weight: Any, n_rows: int, name: str) -> Array:
     """Weights as numbers of rows, not all of them zero."""
+    if sample_weight is None:
+        return np.ones(n_rows)
     weight = read_weight(sample_weight, n_rows, name)
     if not weight.any():
         raise ValueError(NO_WEIGHT.format(name))

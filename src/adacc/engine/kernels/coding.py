@@ -193,15 +193,14 @@ def add_steps(X, columns, starts, thresholds, values, scores):
 
 
 @kernel
-def hash_rows(codes, keys, hashes):
-    """Add ``keys[f] * code`` of every feature to each row's hash: equal rows get equal hashes, others hardly ever.
-
-    Whole blocks at a time: in plain Python a product of arrays may wrap around, as it should, and one of numbers warns.
-    """
-    for f in range(len(codes)):
-        for begin in range(0, len(hashes), BLOCK):
-            some = hashes[begin : begin + BLOCK]
-            some += keys[f] * codes[f, begin : begin + BLOCK].astype(np.uint64)
+def hash_rows(codes, offsets, keys, hashes):
+    """Combine the keys of all codes of each row: equal rows get equal hashes, others hardly ever [Zobrist 1970]."""
+    for begin in range(0, len(hashes), BLOCK):
+        some = hashes[begin : begin + BLOCK]
+        for f in range(len(codes)):
+            column, own = codes[f, begin : begin + BLOCK], keys[offsets[f] :]
+            for i in range(len(some)):
+                some[i] ^= own[column[i]]
 
 
 @kernel
@@ -213,7 +212,7 @@ def find_first(hashes, table, first):
     n_rows, mask, n_different = len(hashes), np.uint64(len(table) - 1), 0
     for i in range(n_rows):
         own = hashes[i]
-        place = (own >> np.uint64(32)) & mask  # the upper half of a sum of products is more even
+        place = own & mask
         while table[place] < n_rows and hashes[table[place]] != own:
             place = (place + np.uint64(1)) & mask
         if table[place] == n_rows:
