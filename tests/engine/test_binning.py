@@ -43,6 +43,12 @@ def columns():
         "huge": rng.choice([-1.7e308, 0.0, 1.7e308], N_VALUES),
         "huge, many": rng.uniform(-1.0, 1.0, N_VALUES) * 1.7e308,
         "tiny": rng.integers(-400, 400, N_VALUES) * 5e-324,
+        "the tiniest": rng.integers(-1, 2, N_VALUES) * 5e-324,
+        "the tiniest neighbours": rng.integers(3, 5, N_VALUES) * 5e-324,
+        "infinite": rng.choice([-np.inf, 0.0, 5.0, np.inf], N_VALUES),
+        "nothing but infinite": np.full(N_VALUES, np.inf),
+        "zeros of both signs, and all scales": rng.choice([-1.0, -0.0, 0.0, 1.0], N_VALUES)
+        * 10.0 ** rng.uniform(-308, 308, N_VALUES),
         "far apart": rng.choice([0.0, 1e6, 1e300], N_VALUES),
         "normal": normal,
         "two decimals": np.round(normal, 2),
@@ -94,7 +100,7 @@ def plain_thresholds(values, weights, max_bins):
 def test_bins_are_those_of_the_plain_rule(values, is_whole, max_bins, weighted):
     wholes = kernels.whole_range(values)
     assert (wholes[1] >= 0.0) == is_whole
-    weights = np.random.default_rng(1).integers(1, 9, len(values)).astype(float) if weighted else np.ones(len(values))
+    weights = np.random.default_rng(1).random(len(values)) if weighted else np.ones(len(values))
     present = ~np.isnan(values)
     before = values.copy()
     most = len(values) if max_bins is None else max_bins

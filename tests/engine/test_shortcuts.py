@@ -158,11 +158,12 @@ def test_few_values_are_told_apart_even_if_the_draw_misses_some(monkeypatch):
     assert thresholds_of(values).tolist() == [0.5, 1.5]
 
 
-@pytest.mark.parametrize("n_thresholds", [0, 1, 2, 15, 16, 17, 31, 100, 254, 255, 256, 257, 1000, 5000])
-def test_codes_count_the_thresholds_below(n_thresholds):
+@pytest.mark.parametrize("unit", [1.0, 1e300])  # on a grid or, where distances are too large for it, by counting
+@pytest.mark.parametrize("n_thresholds", [0, 1, 2, 7, 8, 15, 16, 17, 31, 100, 254, 255, 256, 257, 1000, 5000])
+def test_codes_count_the_thresholds_below(n_thresholds, unit):
     rng = np.random.default_rng(n_thresholds)
-    thresholds = np.sort(rng.normal(size=n_thresholds))
-    values = np.concatenate([rng.normal(size=1200), thresholds[:300], [np.nan, -1e300, 1e300]])
+    thresholds = np.sort(rng.normal(size=n_thresholds)) * unit
+    values = np.concatenate([rng.normal(size=1200) * unit, thresholds[:300], [np.nan, -1e305, 1e305]])
     codes = np.empty(len(values), dtype=np.uint16)
     kernels.code_values(values, thresholds, *kernels.whole_range(values), codes)
     expected = np.searchsorted(thresholds, values)
@@ -172,8 +173,8 @@ def test_codes_count_the_thresholds_below(n_thresholds):
 
 def test_how_an_array_lies_in_memory_does_not_matter():
     rng = np.random.default_rng(6)
-    X = rng.integers(-50, 50, size=(400, 21)).astype(float)
-    y = (X[:, 20] + 30 * rng.normal(size=400) > 20).astype(int)
+    X = rng.integers(-50, 50, size=(400, 75)).astype(float)  # more than two blocks of columns
+    y = (X[:, 70] + 30 * rng.normal(size=400) > 20).astype(int)
     wide = np.repeat(X, 2, axis=1)
     expected = adacc.AdaCC1Classifier(n_estimators=20).fit(X, y)
     for same in (np.asfortranarray(X), wide[:, ::2], X[::-1][::-1], X.astype(np.float32), X.astype(np.int8)):

@@ -60,8 +60,8 @@ def test_as_many_classes_as_there_may_be(method):
 @pytest.mark.parametrize("scale", [5e-324, 1e-310, 1.0, LARGEST])
 def test_numbers_of_any_size_are_split_alike(scale):
     """scikit-learn's check adds up all cells, which of the largest floats of both signs gives NaN and a warning."""
-    X = np.tile([[-1.0], [1.0]], (20, 1)) * scale
-    y = np.tile([0, 1], 20)
+    X = np.tile([[-1.0], [1.0]], (50, 1)) * scale
+    y = np.tile([0, 1], 50)
     model = adacc.AdaCC1Classifier(n_estimators=3).fit(X, y)
     assert (model.predict(X) == y).all()
     assert (model.predict(X.astype(object)) == y).all()

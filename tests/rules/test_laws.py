@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from support import variants
 
 from adacc.rules import METHODS
+from adacc.rules.adacc import AdaCC1
 from adacc.rules.registry import settle
 
 RULES = list(dict.fromkeys(settle(name, options)[1] for name in METHODS for options in variants(name)))
@@ -34,6 +35,22 @@ def masses_and_costs(draw):
 def costs_of_round(rule, costs):
     """Costs as the loop would hand them over: the user's, or from error rates."""
     return rule.round_costs(1.0 - costs) if rule.costs_follow else costs
+
+
+@every_rule
+@given(case=masses_and_costs())
+def test_a_vote_that_is_made_once_does_not_depend_on_the_costs_of_the_round(rule, case):
+    W, costs = case
+    if rule.costs_follow and not rule.costs_vote:
+        assert rule.vote(W, costs_of_round(rule, costs)) == rule.vote(W, np.ones_like(costs))
+
+
+def test_a_new_vote_is_made_again_once_the_costs_are_known():
+    class ByCost(AdaCC1):
+        def vote(self, W, costs):
+            return float(costs.max())
+
+    assert [rule.costs_vote for rule in (ByCost(), AdaCC1(), AdaCC1(alpha="cost"))] == [True, False, True]
 
 
 @every_rule

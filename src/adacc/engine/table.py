@@ -252,10 +252,9 @@ class FrameTable(Table):
     def numbered(self, column: int) -> tuple[NDArray[Any], list[Any]]:
         series = self._series(column)
         native = series.to_native()
-        if hasattr(native, "cat") and hasattr(native, "factorize"):  # pandas has numbered its categories already
-            return native.cat.codes.to_numpy(), [*native.cat.categories.tolist(), None]
-        if hasattr(native, "factorize"):
-            numbers, labels = native.factorize()
+        if hasattr(native, "factorize"):  # pandas, which has numbered categories already
+            numbered = hasattr(native, "cat") and len(native.cat.categories) <= len(native)
+            numbers, labels = (native.cat.codes.to_numpy(), native.cat.categories) if numbered else native.factorize()
             return numbers, [*labels.tolist(), None]
         position: dict[Any, int] = {}
         numbers = np.array([position.setdefault(label, len(position)) for label in series.to_list()], dtype=np.intp)

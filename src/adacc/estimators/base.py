@@ -24,6 +24,12 @@ NEVER_BETTER = "no round was better than chance, so that none has a vote: a larg
 FAILED_AT_ONCE = "already the first weak learner is no better than chance; it is kept alone, with vote 1"
 
 
+@cache
+def _parameter_names(cls: Any) -> tuple[str, ...]:
+    """As scikit-learn finds them, but once for each class: it takes as long as some rounds."""
+    return tuple(super(BaseBoosting, cls)._get_param_names())
+
+
 @parameters
 class BaseBoosting(CallbackSupportMixin, Voting):
     """What all boosting classifiers share; a subclass names its method and adds the method's own options."""
@@ -105,10 +111,8 @@ class BaseBoosting(CallbackSupportMixin, Voting):
         return self
 
     @classmethod
-    @cache
     def _get_param_names(cls) -> list[str]:
-        """As scikit-learn finds them, but once for each class: it takes as long as some rounds."""
-        return super()._get_param_names()
+        return list(_parameter_names(cls))  # type: ignore[arg-type]
 
     def _settable(self) -> dict[str, Any]:
         """The parameters, the method among them."""

@@ -28,7 +28,7 @@ class AdaCC2(Rule):
 
     @property
     def costs_vote(self) -> bool:
-        return self.alpha == "cost"
+        return self.alpha == "cost" or type(self).vote is not AdaCC2.vote
 
     def round_costs(self, rates: Array) -> Array:
         each = rates.tolist()
@@ -36,7 +36,7 @@ class AdaCC2(Rule):
         return np.array([1.0 + rate if rate > average + ROUNDING / 2 else 1.0 for rate in each])
 
     def vote(self, W: Array, costs: Array) -> Any:
-        if not self.costs_vote:
+        if self.alpha == "error":
             return super().vote(W, costs)
         return self._cost_vote(*right_and_wrong(factor_matrix(1.0, costs, len(W)) * W), len(W))
 

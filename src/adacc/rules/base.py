@@ -76,7 +76,7 @@ class Rule:
 
     @property
     def costs_vote(self) -> bool:
-        """Whether the costs of a round take part in its vote: asked for where ``costs_follow`` is set."""
+        """Whether the vote is made again once the costs of the round are known: asked for where ``costs_follow`` is."""
         return True
 
     def round_costs(self, rates: Array) -> Array:

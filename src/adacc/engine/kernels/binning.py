@@ -12,6 +12,9 @@ BLOCK = 512
 LANES = 64
 """Values that are compared with those of the same places before them."""
 
+TIMES = 4
+"""Values for each whole number in their range, that these are counted."""
+
 MOST_GROUPS = 2**14
 """Into which values are spread at a time: the counts of so many stay in the cache."""
 
@@ -23,7 +26,7 @@ FEW = 64
 def whole_range(values):
     """The least of whole numbers, NaN aside, and how far the greatest is from it.
 
-    A distance below 0 for others, and where there are not four values for each whole number in between.
+    A distance below 0 for others, and where there are few values for each whole number in between.
     """
     for begin in range(0, len(values), BLOCK):
         block, n_broken = values[begin : begin + BLOCK], 0
@@ -34,7 +37,7 @@ def whole_range(values):
             return 0.0, -1.0
     least, greatest = _range(values)
     too_large = max(-least, greatest) > 2.0**53  # where all floats are whole
-    return (0.0, -1.0) if too_large or greatest - least >= len(values) / 4 else (least, greatest - least)
+    return (0.0, -1.0) if too_large or TIMES * (greatest - least) >= len(values) else (least, greatest - least)
 
 
 @kernel
@@ -56,9 +59,9 @@ def find_thresholds(values, weights, least, distance, max_bins, out):
     If there are more distinct values than `max_bins`, between bins of even weight. A bin is closed once it holds its
     share of the weight that is left, and before a value that fills a bin alone, so that a heavy value (zero, often)
     does not swallow the bins of the others. Without `weights` every value counts 1. `least` and `distance` are the
-    `whole_range` of the values.
+    `whole_range` of the values, or of others that these are drawn from.
     """
-    if distance >= 0.0:
+    if distance >= 0.0 and TIMES * distance < len(values):
         counts = _count_wholes(values, weights, least, int(distance) + 1)
         present = np.flatnonzero(counts)
         return _fill_bins(least + present, counts[present], np.arange(1, len(present) + 1), max_bins, out)
@@ -89,34 +92,48 @@ def spread(values, weights, ends, arranged, moved):
     there are any, are `moved` along. `ends` has room for one more group than there are values.
     """
     n_groups, begin = 0, 0
-    for end in _spread_once(values, weights, arranged, moved):
+    for end in _spread_once(values, weights, False, arranged, moved):
         if end - begin <= FEW or _all_equal(arranged[begin:end]):
             ends[n_groups] = end
             n_groups += 1 if end > begin else 0  # an empty one is overwritten by the next
         else:
-            some, of_some = arranged[begin:end], moved[begin:end]
-            more, _ = spread(some.copy(), of_some.copy(), ends[n_groups:], some, of_some)
-            for g in range(n_groups, n_groups + more):
-                ends[g] += begin
-            n_groups += more
+            most_are_here = 2 * (end - begin) > len(values)
+            n_groups += _spread_again(arranged, moved, begin, end, most_are_here, ends[n_groups:])
         begin = end
     return n_groups, begin
 
 
 @kernel
-def _spread_once(values, weights, arranged, moved):
+def _spread_again(arranged, moved, begin, end, by_bits, ends):
+    """Spread a group until all that come of it are small or of one value; their number.
+
+    A group is spread by bits if most values of the one before are in it: these lie on many scales. Numba loads no
+    function that calls itself from its cache, so that the groups to come are kept in a list, the next one last.
+    """
+    later, later_by_bits = np.empty(end - begin, dtype=np.int64), np.empty(end - begin, dtype=np.bool_)
+    later[0], later_by_bits[0], n_later, n_groups = end, by_bits, 1, 0
+    while n_later > 0:
+        n_later -= 1
+        end = later[n_later]
+        if end - begin <= FEW or _all_equal(arranged[begin:end]):
+            ends[n_groups], begin = end, end
+            n_groups += 1
+            continue
+        some, of_some = arranged[begin:end], moved[begin:end]
+        found = _spread_once(some.copy(), of_some.copy(), later_by_bits[n_later], some, of_some)
+        for g in range(len(found) - 1, -1, -1):
+            size = found[g] - (found[g - 1] if g > 0 else 0)
+            if size > 0:
+                later[n_later], later_by_bits[n_later] = begin + found[g], 2 * size > len(some)
+                n_later += 1
+    return n_groups
+
+
+@kernel
+def _spread_once(values, weights, by_bits, arranged, moved):
     """Where each group ends, some of them empty; NaN comes after the last."""
-    least, greatest = _range(values)
-    half, last = greatest / 2 - least / 2, min(len(values), MOST_GROUPS)
-    if not half > 0.0:  # one value, or none but NaN
-        least, greatest, half, last = 0.0, 1.0, 0.5, 0
-    # What is huge is made smaller, and what is tiny larger, so that no difference leaves the range of floats.
-    unit = 0.25 if half > 1e300 else 2.0**600 if half < 1e-290 else 1.0
-    low = least * unit
-    per_unit = last / (greatest * unit - low)
     groups = np.empty(len(values), dtype=np.uint16)
-    for i in range(len(values)):
-        groups[i] = np.uint16((values[i] * unit - low) * per_unit) if values[i] == values[i] else np.uint16(last + 1)
+    last = _group_by_bits(values, groups) if by_bits else _group_evenly(values, groups)
     ends = np.zeros(last + 2, dtype=np.int64)
     for group in groups:
         ends[group] += 1
@@ -135,6 +152,41 @@ def _spread_once(values, weights, arranged, moved):
 
 
 @kernel
+def _group_evenly(values, groups):
+    """The group of each value, by its distance from the least; the last group there is, after which NaN comes."""
+    least, greatest = _range(values)
+    if not greatest > least:  # one value, or none but NaN
+        for i in range(len(values)):
+            groups[i] = np.uint16(0 if values[i] == values[i] else 1)
+        return 0
+    if not 1e-290 < greatest / 2 - least / 2 < 1e290:  # distances would leave the range of floats
+        return _group_by_bits(values, groups)
+    last = min(len(values), MOST_GROUPS)
+    per_unit = last / (greatest - least)
+    for i in range(len(values)):
+        groups[i] = np.uint16((values[i] - least) * per_unit) if values[i] == values[i] else np.uint16(last + 1)
+    return last
+
+
+@kernel
+def _group_by_bits(values, groups):
+    """As `_group_evenly`, by the bits of the floats, which ascend as these do: each scale has as many groups."""
+    sign = np.uint64(1) << np.uint64(63)
+    keys = (values + 0.0).view(np.uint64)  # zero has no sign then
+    least, greatest = ~np.uint64(0), np.uint64(0)
+    for i in range(len(keys)):
+        keys[i] = ~keys[i] if keys[i] & sign else keys[i] | sign
+        if values[i] == values[i]:
+            least, greatest = min(least, keys[i]), max(greatest, keys[i])
+    last, shift = np.uint64(min(len(values), MOST_GROUPS)), np.uint64(0)
+    while greatest > least and (greatest - least) >> shift > last:
+        shift += np.uint64(1)
+    for i in range(len(keys)):
+        groups[i] = np.uint16((keys[i] - least) >> shift) if values[i] == values[i] else np.uint16(last + np.uint64(1))
+    return np.int64(last)
+
+
+@kernel
 def _all_equal(values):
     first = values[0]
     for begin in range(0, len(values), BLOCK):
@@ -148,7 +200,9 @@ def _all_equal(values):
 
 @kernel
 def _fill_bins(values, weights, ends, max_bins, out):
-    """`find_thresholds`, of values in groups. Groups in which no bin can end are not looked into."""
+    """`find_thresholds`, of values in groups. Of more groups than bins those in which no bin can end are not looked
+    into.
+    """
     weighted, few = len(weights) > 0, len(ends) <= max_bins
     every = few and _sort_groups(values, weights, ends) <= max_bins
     left = weights.sum() if weighted else float(len(values))

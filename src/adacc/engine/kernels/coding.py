@@ -10,8 +10,11 @@ from adacc.engine.kernels.binning import BLOCK
 AT_A_TIME = 16
 """Rows that columns are taken from: so few that the processor knows the pages that these are on."""
 
+MANY = 8
+"""Thresholds, that a grid is faster than counting those below."""
+
 CELLS = 8
-"""Of a grid, for each threshold: most have none then, and the others one."""
+"""Of a grid, for each threshold: unless values are skewed, most have none then, and the others one."""
 
 
 @kernel
@@ -32,11 +35,11 @@ def code_values(values, thresholds, least, distance, out):
     `least` and `distance` are the `whole_range` of the values.
     """
     missing = len(thresholds) + 1
-    half = thresholds[-1] / 2 - thresholds[0] / 2 if len(thresholds) >= 8 else 0.0
+    half = thresholds[-1] / 2 - thresholds[0] / 2 if len(thresholds) >= MANY else 0.0
     if distance >= 0.0:
         _code_wholes(values, thresholds, least, int(distance) + 1, missing, out)
-    elif 1e-290 < half < 1e290:  # so that no distance leaves the range of floats
-        _code_on_grid(values, thresholds, CELLS * len(thresholds), half, missing, out)
+    elif len(thresholds) <= len(values) and 1e-290 < half < 1e290:  # so that no distance leaves the range of floats
+        _code_on_grid(values, thresholds, min(CELLS * len(thresholds), len(values)), half, missing, out)
     else:
         padded, n_blocks = _pad(thresholds)
         codes = np.empty(BLOCK, dtype=np.uint64)
@@ -68,7 +71,7 @@ def _put(values, codes, missing, out):
 def _code_on_grid(values, thresholds, n_cells, half, missing, out):
     """The cell of an even grid that a value is in tells of all thresholds but those in the same cell.
 
-    Among these the place is found by halving, of which there is nothing to do in most cells.
+    Among these the place is found by halving, which takes as many steps as the fullest cell needs: mostly one.
     """
     first, last = thresholds[0], thresholds[-1]
     per_unit = (n_cells - 1) / half / 2
