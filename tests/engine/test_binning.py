@@ -81,12 +81,13 @@ def plain_thresholds(values, weights, max_bins):
     if len(values) <= max_bins:
         ends = range(1, len(values))
     else:
-        ends, begin = [], 0
+        ends, in_bin, left = [], held[0], sum(held)
         for end in range(1, len(values)):
-            share = sum(held[begin:]) / (max_bins - len(ends)) * (1 - 1e-9)
-            if len(ends) < max_bins - 1 and (sum(held[begin:end]) >= share or held[end] >= share):
+            share = left / (max_bins - len(ends)) * (1 - 1e-9)
+            if len(ends) < max_bins - 1 and (in_bin >= share or held[end] >= share):
                 ends.append(end)
-                begin = end
+                in_bin, left = 0.0, left - in_bin
+            in_bin += held[end]
     thresholds = []
     for low, high in ((float(values[end - 1]), float(values[end])) for end in ends):
         middle = low / 2 + high / 2
