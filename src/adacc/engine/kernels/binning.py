@@ -43,13 +43,17 @@ def whole_range(values):
 @kernel
 def _range(values):
     """The least and the greatest, NaN aside: first of every so many, so that none waits for the one before."""
-    least, greatest = np.full(LANES, np.inf), np.full(LANES, -np.inf)
+    least, greatest = np.empty(LANES), np.empty(LANES)
+    for i in range(LANES):
+        least[i], greatest[i] = np.inf, -np.inf
     for begin in range(0, len(values), LANES):
         some = values[begin : begin + LANES]
         for i in range(len(some)):
             least[i] = some[i] if some[i] < least[i] else least[i]
             greatest[i] = some[i] if some[i] > greatest[i] else greatest[i]
-    return least.min(), greatest.max()
+    for i in range(LANES):
+        least[0], greatest[0] = min(least[0], least[i]), max(greatest[0], greatest[i])
+    return least[0], greatest[0]
 
 
 @kernel
@@ -62,25 +66,33 @@ def find_thresholds(values, weights, least, distance, max_bins, out):
     `whole_range` of the values, or of others that these are drawn from.
     """
     if distance >= 0.0 and TIMES * distance < len(values):
-        counts = _count_wholes(values, weights, least, int(distance) + 1)
-        present = np.flatnonzero(counts)
-        return _fill_bins(least + present, counts[present], np.arange(1, len(present) + 1), max_bins, out)
-    ends, arranged, moved = np.empty(len(values) + 1, dtype=np.int64), np.empty(len(values)), np.empty(len(weights))
-    n_groups, n_present = spread(values, weights, ends, arranged, moved)
+        n_numbers = int(distance) + 1
+        ends, arranged, moved = np.empty(n_numbers, dtype=np.int64), np.empty(n_numbers), np.empty(n_numbers)
+        n_groups = n_present = _count_wholes(values, weights, least, ends, arranged, moved)
+    else:
+        ends, arranged, moved = np.empty(len(values) + 1, dtype=np.int64), np.empty(len(values)), np.empty(len(weights))
+        n_groups, n_present = spread(values, weights, ends, arranged, moved)
     return _fill_bins(arranged[:n_present], moved[:n_present], ends[:n_groups], max_bins, out)
 
 
 @kernel
-def _count_wholes(values, weights, least, n_numbers):
-    """Weight of each whole number from `least` on, NaN aside.
+def _count_wholes(values, weights, least, ends, arranged, moved):
+    """How many whole numbers occur; each becomes a group of its own, with its weight. NaN aside.
 
-    In two halves, every other row: a row need not wait for the one before, which often has the same value.
+    They are counted in two halves, every other row: a row need not wait for the one before, which often has the same
+    value.
     """
-    counts = np.zeros((2, n_numbers))
+    counts, n_groups = np.zeros((2, len(ends))), 0
     for i in range(len(values)):
         if values[i] == values[i]:
             counts[i & 1, np.uint64(values[i] - least)] += weights[i] if len(weights) > 0 else 1.0
-    return counts[0] + counts[1]
+    for number in range(len(ends)):
+        weight = counts[0, number] + counts[1, number]
+        if weight > 0.0:
+            arranged[n_groups], moved[n_groups] = least + number, weight
+            n_groups += 1
+            ends[n_groups - 1] = n_groups
+    return n_groups
 
 
 @kernel
@@ -92,26 +104,28 @@ def spread(values, weights, ends, arranged, moved):
     there are any, are `moved` along. `ends` has room for one more group than there are values.
     """
     n_groups, begin = 0, 0
-    for end in _spread_once(values, weights, False, arranged, moved):
+    groups = np.empty(len(values), dtype=np.uint16)
+    last = _group_evenly(values, groups)
+    for end in _arrange(values, weights, groups, last, arranged, moved):
         if end - begin <= FEW or _all_equal(arranged[begin:end]):
             ends[n_groups] = end
             n_groups += 1 if end > begin else 0  # an empty one is overwritten by the next
         else:
-            most_are_here = 2 * (end - begin) > len(values)
-            n_groups += _spread_again(arranged, moved, begin, end, most_are_here, ends[n_groups:])
+            n_groups += _spread_again(arranged, moved, begin, end, ends[n_groups:])
         begin = end
     return n_groups, begin
 
 
 @kernel
-def _spread_again(arranged, moved, begin, end, by_bits, ends):
+def _spread_again(arranged, moved, begin, end, ends):
     """Spread a group until all that come of it are small or of one value; their number.
 
-    A group is spread by bits if most values of the one before are in it: these lie on many scales. Numba loads no
+    One that keeps most values of the group before is then spread by bits: these lie on many scales. Numba loads no
     function that calls itself from its cache, so that the groups to come are kept in a list, the next one last.
     """
-    later, later_by_bits = np.empty(end - begin, dtype=np.int64), np.empty(end - begin, dtype=np.bool_)
-    later[0], later_by_bits[0], n_later, n_groups = end, by_bits, 1, 0
+    later, by_bits = np.empty(end - begin, dtype=np.int64), np.empty(end - begin, dtype=np.bool_)
+    groups = np.empty(end - begin, dtype=np.uint16)
+    later[0], by_bits[0], n_later, n_groups = end, False, 1, 0
     while n_later > 0:
         n_later -= 1
         end = later[n_later]
@@ -120,20 +134,19 @@ def _spread_again(arranged, moved, begin, end, by_bits, ends):
             n_groups += 1
             continue
         some, of_some = arranged[begin:end], moved[begin:end]
-        found = _spread_once(some.copy(), of_some.copy(), later_by_bits[n_later], some, of_some)
+        last = _group_by_bits(some, groups) if by_bits[n_later] else _group_evenly(some, groups)
+        found = _arrange(some.copy(), of_some.copy(), groups[: len(some)], last, some, of_some)
         for g in range(len(found) - 1, -1, -1):
             size = found[g] - (found[g - 1] if g > 0 else 0)
             if size > 0:
-                later[n_later], later_by_bits[n_later] = begin + found[g], 2 * size > len(some)
+                later[n_later], by_bits[n_later] = begin + found[g], 2 * size > len(some)
                 n_later += 1
     return n_groups
 
 
 @kernel
-def _spread_once(values, weights, by_bits, arranged, moved):
-    """Where each group ends, some of them empty; NaN comes after the last."""
-    groups = np.empty(len(values), dtype=np.uint16)
-    last = _group_by_bits(values, groups) if by_bits else _group_evenly(values, groups)
+def _arrange(values, weights, groups, last, arranged, moved):
+    """Put each value into its group; where these end, some of them empty. NaN comes after the last."""
     ends = np.zeros(last + 2, dtype=np.int64)
     for group in groups:
         ends[group] += 1
@@ -205,7 +218,7 @@ def _fill_bins(values, weights, ends, max_bins, out):
     """
     weighted, few = len(weights) > 0, len(ends) <= max_bins
     every = few and _sort_groups(values, weights, ends) <= max_bins
-    left = weights.sum() if weighted else float(len(values))
+    left = _sum(weights, 0, len(weights)) if weighted else float(len(values))
     close_to = 1.0 - 1e-9  # so that rounding does not decide
     share = left / max_bins * close_to
     n_found, held = 0, 0.0

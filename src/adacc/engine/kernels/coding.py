@@ -87,8 +87,9 @@ def _code_on_grid(values, thresholds, n_cells, half, missing, out):
     largest = np.uint64(1)
     while largest + largest <= fullest:
         largest += largest
-    padded = np.full(len(thresholds) + int(largest), np.inf)
-    padded[: len(thresholds)] = thresholds
+    padded = np.empty(len(thresholds) + int(largest))
+    for j in range(len(padded)):
+        padded[j] = thresholds[j] if j < len(thresholds) else np.inf
     codes = np.empty(BLOCK, dtype=np.uint64)
     for begin in range(0, len(values), BLOCK):
         block = values[begin : begin + BLOCK]

@@ -274,8 +274,12 @@ def choose_split(gains, cuts, histogram, scale, offsets, categorical, tie_class,
         heaviest, chosen = heaviest_class(leaves[leaf], tie_class, tie)
         empty = leaf < 3 and (feature < 0 or leaves[leaf, heaviest] <= 0.0)
         classes[leaf] = classes[3] if empty else chosen
-    lookup[:from_left], lookup[from_left : cut + 1] = classes[1], classes[0]
-    lookup[cut + 1 : from_missing], lookup[from_missing : last + 1] = classes[1], classes[2]
+    for code in range(last + 1):
+        lookup[code] = classes[1]
+    for code in range(from_left, cut + 1):
+        lookup[code] = classes[0]
+    for code in range(from_missing, last + 1):
+        lookup[code] = classes[2]
     for k in range(n_classes):
         for p in range(n_classes):
             mass[k, p] = 0.0
