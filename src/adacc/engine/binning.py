@@ -17,7 +17,6 @@ from adacc.engine.threads import Threads
 SAMPLE = 50_000
 """Of more rows than this so many are drawn to find the bins of a feature that has more values than bins."""
 
-
 WholeRange = tuple[float, float]
 """What `kernels.whole_range` says of a column."""
 

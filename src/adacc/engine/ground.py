@@ -86,7 +86,7 @@ class Audience:
 
     def _votes(self, alpha: Any) -> Any:
         """What predicting each class adds to its score, or to the one of two classes."""
-        if isinstance(self._direction, list):  # as nearly always, and an array would take a while
+        if self.scores.ndim == 1:  # two classes, as nearly always: plain numbers, since arrays would take a while
             against, in_favour = alpha.tolist() if isinstance(alpha, np.ndarray) else (alpha, alpha)
             return against * self._direction[0], in_favour * self._direction[1]
         return alpha * self._direction

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import cached_property
@@ -86,9 +86,7 @@ class Table(ABC):
 
         Labels need not occur; the number -1 is that of the last.
         """
-        position: dict[Any, int] = {}
-        numbers = [position.setdefault(label, len(position)) for label in self.labels(column)]
-        return np.array(numbers, dtype=np.intp), list(position)
+        return _number(self.labels(column))
 
     def distinct(self, column: int) -> set[Any]:
         """The labels that occur in a categorical column, None for missing among them."""
@@ -256,10 +254,9 @@ class FrameTable(Table):
             numbered = hasattr(native, "cat") and len(native.cat.categories) <= len(native)
             numbers, labels = (native.cat.codes.to_numpy(), native.cat.categories) if numbered else native.factorize()
             return numbers, [*labels.tolist(), None]
-        position: dict[Any, int] = {}
-        numbers = np.array([position.setdefault(label, len(position)) for label in series.to_list()], dtype=np.intp)
+        numbers, labels = _number(series.to_list())
         numbers[series.is_null().to_numpy().astype(bool)] = -1
-        return numbers, [*(None if is_missing(label) else label for label in position), None]
+        return numbers, [*(None if is_missing(label) else label for label in labels), None]
 
     def take(self, rows: NDArray[Any]) -> Table:
         return FrameTable(self._frame[rows.tolist(), :].to_native())
@@ -300,6 +297,12 @@ def read(X: Any) -> Table:
     if sparse.issparse(X):
         return SparseTable(X)
     return FrameTable(X) if is_frame(X) else ArrayTable(X)
+
+
+def _number(labels: Iterable[Any]) -> tuple[NDArray[np.intp], list[Any]]:
+    """Each label as the number of its first occurrence among the distinct ones, and these."""
+    position: dict[Any, int] = {}
+    return np.array([position.setdefault(label, len(position)) for label in labels], dtype=np.intp), list(position)
 
 
 def occurring(numbers: NDArray[Any], labels: list[Any]) -> set[Any]:

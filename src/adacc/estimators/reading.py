@@ -180,9 +180,9 @@ def number_labels(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]
 
 def check_weight(sample_weight: Any, n_rows: int, name: str) -> Array:
     """Weights as numbers of rows, not all of them zero."""
-    if sample_weight is None:
-        return np.ones(n_rows)
     weight = read_weight(sample_weight, n_rows, name)
+    if sample_weight is None:
+        return weight
     if not weight.any():
         raise ValueError(NO_WEIGHT.format(name))
     return as_counts(weight)

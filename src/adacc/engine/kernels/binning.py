@@ -13,7 +13,7 @@ LANES = 64
 """Values that are compared with those of the same places before them."""
 
 TIMES = 4
-"""Values for each whole number in their range, that these are counted."""
+"""Whole numbers are counted where there are more values than so many for each number in their range."""
 
 MOST_GROUPS = 2**14
 """Into which values are spread at a time: the counts of so many stay in the cache."""
