@@ -58,6 +58,16 @@ def test_equal_rows_of_a_class_are_one_with_the_sum_of_their_weights():
         np.testing.assert_array_equal(coded.column(j), apart.column(j)[np.argsort(apart.rows.order)][coded.rows.order])
 
 
+def test_columns_are_those_asked_for_whichever_were_asked_for_before():
+    rng = np.random.default_rng(3)
+    X = rng.integers(1, 9, size=(60, 3 * layout.RECENT)) * (rng.random((60, 3 * layout.RECENT)) < 0.15)
+    X[:, ::5] = rng.integers(0, 9, size=X[:, ::5].shape)  # dense ones between the sparse
+    coded = layout_of(X.astype(float), rng.integers(0, 2, 60), collapse=False)
+    for j in rng.integers(0, X.shape[1], 400).tolist():
+        codes = np.unique(X[:, j], return_inverse=True)[1]
+        np.testing.assert_array_equal(coded.column(j), codes[coded.rows.order])
+
+
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.1, 0.24, 0.26, 0.6, 1.0])
 @pytest.mark.parametrize("n_classes", [2, 5])
 def test_rows_of_other_classes_are_listed_in_their_order(share, n_classes):

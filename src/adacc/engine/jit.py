@@ -10,10 +10,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+import numpy as np
 from numba.core import config as _config
 
 config: Any = _config
 F = TypeVar("F", bound=Callable[..., Any])
+
+ZERO = np.int64(0)
+"""To be handed from kernel to kernel: for a plain 0, a constant, Numba would compile the one that is called anew."""
 
 
 def kernel(function: F | None = None, **options: Any) -> Any:

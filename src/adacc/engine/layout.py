@@ -27,6 +27,9 @@ A_FEW = 8
 GLANCE = 2000
 """Rows that are looked at before all rows are counted."""
 
+RECENT = 16
+"""Columns that are kept as they were asked for: stumps come back to the same few, and a sparse one takes a while."""
+
 Columns = Callable[[NDArray[np.uint32], Sequence[int]], Iterable[Column]]
 """The wanted columns' codes, one at a time, the rows in the given order."""
 
@@ -137,7 +140,7 @@ class Part:
 
     def complete(self, scale: Array, total: Array, histogram: Array) -> None:
         """Fill in the commonest codes of sparse columns, once all is added."""
-        if self.is_sparse:
+        if self._by_row is not None:
             kernels.fill_defaults(scale, total, self._begins, self._ends, self._places, histogram)
 
     def column(self, feature: int) -> NDArray[Any]:
@@ -225,6 +228,7 @@ class Layout:
         self.parts = parts
         self.dtype = max((part.dense.dtype for part in parts), key=lambda dtype: dtype.itemsize)
         self._part_of = [part for part in parts for _ in range(part.first, part.last)]
+        self._recent: dict[int, NDArray[Any]] = {}
         self.histogram = np.zeros((2 * self.rows.n_classes, int(offsets[-1])))
         everyone = self.rows.listing
         threads.each(lambda part: part.add(everyone, self.histogram), parts)
@@ -247,11 +251,17 @@ class Layout:
         return copy
 
     def column(self, feature: int) -> NDArray[Any]:
-        return self._part_of[feature].column(feature)
+        """All rows' codes of one feature."""
+        column = self._recent.get(feature)
+        if column is None:
+            if len(self._recent) >= RECENT:
+                self._recent = {}  # a new one, since models that are boosted at the same time ask too
+            column = self._recent[feature] = self._part_of[feature].column(feature)
+        return column
 
     @property
     def matrix(self) -> NDArray[Any]:
         """All rows' codes of all features, a row of it each."""
         if len(self.parts) == 1 and self.parts[0].is_matrix:
             return self.parts[0].dense
-        return np.array([self.column(f) for f in range(len(self._part_of))], dtype=self.dtype)
+        return np.array([part.column(f) for f, part in enumerate(self._part_of)], dtype=self.dtype)

@@ -219,35 +219,33 @@ class StumpLearner:
 
     def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, Cells, Array]:
         if sample is None:
-            return self._split(self._follow, weights, weights.scale, weights.class_weight)
+            return self._split(Part.follow, weights, weights.scale, weights.class_weight)
         self.histogram[: self.rows.n_classes] = 0.0
         whole = sample.class_weight.sum()
         scale, total = np.full(self.rows.n_classes, 1.0 / whole), sample.class_weight / whole
         model, cells, _ = self._split(self._add, sample, scale, total)
         return model, cells, weigh_pairs(cells, weights)
 
-    def _follow(self, weights: Weights, part: Part) -> None:
-        part.follow(weights, self.histogram)
-
-    def _add(self, sample: Sample, part: Part) -> None:
-        part.add(sample.listing, self.histogram)
+    def _add(self, part: Part, sample: Sample, histogram: Array) -> None:
+        part.add(sample.listing, histogram)
         if sample.extra is not None:
             own = slice(part.first, part.last)
             codes, offsets = sample.extra.prepared[own], self.splitter.offsets[own]
-            kernels.add_rows(codes, offsets, *sample.extra.listing, self.histogram)
+            kernels.add_rows(codes, offsets, *sample.extra.listing, histogram)
 
     def _split(
-        self, sum_up: Callable[[Any, Part], None], source: Any, scale: Array, total: Array
+        self, sum_up: Callable[[Part, Any, Array], None], source: Any, scale: Array, total: Array
     ) -> tuple[Any, Cells, Array]:
         """Sum up the source and find the best split in the histograms, a range of features per thread."""
+        histogram = self.histogram
 
         def work(part: Part) -> None:
-            sum_up(source, part)
-            part.complete(scale, total, self.histogram)
-            self.splitter.look(self.histogram, scale, total, part.first, part.last)
+            sum_up(part, source, histogram)
+            part.complete(scale, total, histogram)
+            self.splitter.look(histogram, scale, total, part.first, part.last)
 
         self._threads_of_round.each(work, self.layout.parts)
-        split, W = self.splitter.choose(self.histogram, scale)
+        split, W = self.splitter.choose(histogram, scale)
         return split, self._cells(split[0], self.layout.column(max(split[0], 0))), W
 
     def _cells(self, feature: int, column: NDArray[Any]) -> Cells:

@@ -30,10 +30,11 @@ class Splitter:
         common = n_classes == 2 and self.criterion == kernels.GINI
         self._best_splits = kernels.best_splits_two if common else kernels.best_splits
         n_codes = np.diff(self.offsets)
-        self._n_codes = n_codes.tolist()
         self.gains, self.cuts = np.zeros(len(n_codes)), np.zeros(len(n_codes), dtype=np.int64)
+        self._pairs = n_classes, n_classes
         self._leaves, self._classes = np.empty((4, n_classes)), np.empty(4, dtype=np.int64)
         self._lookup = np.empty(int(n_codes.max()), dtype=dtypes.CLASS)
+        self._lookup_of = [self._lookup[:n] for n in n_codes.tolist()]
 
     def look(self, histogram: Array, scale: Array, total: Array, first: int, last: int) -> None:
         """Find the best split of each of the features first ... last-1."""
@@ -44,14 +45,13 @@ class Splitter:
 
     def choose(self, histogram: Array, scale: Array) -> tuple[Split, Array]:
         """The best split of those found, and the weight of each (true, predicted) pair."""
-        W = np.empty((len(scale), len(scale)))
-        feature, cut = kernels.choose_split(
+        W = np.empty(self._pairs)
+        split = kernels.choose_split(
             self.gains, self.cuts, histogram, scale, self.offsets, self.categorical,
             self.tie_class, TIE, self._leaves, self._classes, self._lookup, W,
         )  # fmt: skip
-        left, right, missing = self._classes[:3].tolist()
-        return (feature, cut, left, right, missing), W
+        return split, W
 
     def lookup(self, feature: int) -> NDArray[np.uint8]:
         """The class that the split chosen last, which is of this feature, predicts for each code."""
-        return self._lookup[: self._n_codes[max(feature, 0)]]
+        return self._lookup_of[max(feature, 0)]

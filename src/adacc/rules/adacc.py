@@ -63,7 +63,7 @@ class AdaCC1(AdaCC2):
     def factors(self, alpha: Any, costs: Array) -> Array:
         if self.dialect == "authors":
             return factor_matrix(1.0, np.exp(2.0 * costs * alpha), len(costs))
-        return factor_matrix(exp(-alpha), np.exp(costs * alpha), len(costs))
+        return factor_matrix(exp(-alpha), [exp(cost * alpha) for cost in costs.tolist()], len(costs))
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ weights are multiplied. Everything else (learners, rows, threads) belongs to the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from math import exp, inf, log
 from typing import Any, ClassVar
@@ -111,7 +112,16 @@ def half_log_odds(right: float, wrong: float, n_classes: int) -> float | None:
 
 def factor_matrix(right: Any, wrong: Any, n_classes: int) -> Array:
     """``F`` with `right` on the diagonal and `wrong` off it; each a number or one number per true class."""
+    if n_classes == 2:  # as nearly always, and asked for every round
+        (right_0, right_1), (wrong_0, wrong_1) = _of_two(right), _of_two(wrong)
+        return np.array(((right_0, wrong_0), (wrong_1, right_1)))
     F = np.empty((n_classes, n_classes))
     F.T[:] = wrong
     F.flat[:: n_classes + 1] = right
     return F
+
+
+def _of_two(numbers: Any) -> Sequence[float]:
+    if isinstance(numbers, float):
+        return numbers, numbers
+    return numbers.tolist() if isinstance(numbers, np.ndarray) else numbers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adacc.engine.jit import kernel
+from adacc.engine.jit import ZERO, kernel
 
 BLOCK = 512
 """Rows that are looked at together, where each step is done for all of them before the next."""
@@ -103,7 +103,7 @@ def spread(values, weights, ends, arranged, moved):
     they are equal. Group g ends before ``arranged[ends[g]]``; within a group values stand in any order. Weights, if
     there are any, are `moved` along. `ends` has room for one more group than there are values.
     """
-    n_groups, begin = 0, 0
+    n_groups, begin = 0, ZERO
     groups = np.empty(len(values), dtype=np.uint16)
     last = _group_evenly(values, groups)
     for end in _arrange(values, weights, groups, last, arranged, moved):
@@ -218,11 +218,11 @@ def _fill_bins(values, weights, ends, max_bins, out):
     """
     weighted, few = len(weights) > 0, len(ends) <= max_bins
     every = few and _sort_groups(values, weights, ends) <= max_bins
-    left = _sum(weights, 0, len(weights)) if weighted else float(len(values))
+    left = _sum(weights, ZERO, len(weights)) if weighted else float(len(values))
     close_to = 1.0 - 1e-9  # so that rounding does not decide
     share = left / max_bins * close_to
     n_found, held = 0, 0.0
-    begin, known_from = 0, 0  # all from `known_from` on are of the last run, or of the last group
+    begin, known_from = ZERO, ZERO  # all from `known_from` on are of the last run, or of the last group
     for end in ends:
         if not every:
             whole = _sum(weights, begin, end) if weighted else float(end - begin)
@@ -255,7 +255,7 @@ def _fill_bins(values, weights, ends, max_bins, out):
 @kernel
 def _sort_groups(values, weights, ends):
     """Sort all; the number of distinct values."""
-    n_distinct, begin = 0, 0
+    n_distinct, begin = 0, ZERO
     for end in ends:
         _sort(values, weights, begin, end)
         n_distinct += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adacc.engine.jit import kernel
+from adacc.engine.jit import ZERO, kernel
 
 GINI, ENTROPY, ERROR = 0, 1, 2
 
@@ -27,15 +27,15 @@ def add_rows(codes, offsets, rows, by, begins, ends, histogram):
     for k in range(len(begins)):
         # Slices, here and below: their loops need no test for negative numbers, which takes half as long again.
         listed, amounts, bins = rows[begins[k] : ends[k]], by[begins[k] : ends[k]], histogram[k]
-        f = 0
-        while f + 4 <= len(codes) and len(listed) > 0:
+        if len(listed) == 0:
+            continue
+        n_by_four = len(codes) // 4 * 4
+        for f in range(0, n_by_four, 4):
             add_four(codes, offsets, f, f + 1, f + 2, f + 3, listed, amounts, bins)
-            f += 4
-        while f < len(codes) and len(listed) > 0:
+        for f in range(n_by_four, len(codes)):
             codes_0, at_0 = codes[f], np.uint64(offsets[f])
             for j in range(len(listed)):
                 bins[at_0 + codes_0[listed[j]]] += amounts[j]
-            f += 1
 
 
 @kernel
@@ -250,10 +250,11 @@ def purity(weights, criterion):
 
 @kernel
 def choose_split(gains, cuts, histogram, scale, offsets, categorical, tie_class, tie, leaves, classes, lookup, mass):
-    """(feature, cut) of the largest gain; the first of those equal within `tie`, feature -1 if none gains anything.
+    """Feature, cut and the classes of the left, right and missing branch, of the largest gain; the first of those equal
+    within `tie`, feature -1 if none gains anything.
 
-    `leaves` receives the weights by class of its left, right and missing branch and of all rows, `classes` the class of
-    each, `lookup` the class of each code, `mass` the weight of each (true, predicted) pair. The heaviest class wins; of
+    `leaves` receives the weights by class of these branches and of all rows, `classes` the class of each, `lookup` the
+    class of each code, `mass` the weight of each (true, predicted) pair. The heaviest class wins; of
     equal ones `tie_class` where there are two classes, the first where more. An empty branch predicts what all rows
     together would.
     """
@@ -266,7 +267,7 @@ def choose_split(gains, cuts, histogram, scale, offsets, categorical, tie_class,
     from_left, from_missing = (cut, last + 1) if categorical[f] else (0, last)
     for k in range(n_classes):
         bins, by = histogram[k, begin : begin + last + 1], scale[k]
-        before, left = _weigh(bins, 0, from_left, by), _weigh(bins, from_left, cut + 1, by)
+        before, left = _weigh(bins, ZERO, from_left, by), _weigh(bins, from_left, cut + 1, by)
         right, missing = _weigh(bins, cut + 1, from_missing, by), _weigh(bins, from_missing, last + 1, by)
         leaves[0, k], leaves[1, k], leaves[2, k] = left, before + right, missing
         leaves[3, k] = left + before + right + missing
@@ -285,7 +286,7 @@ def choose_split(gains, cuts, histogram, scale, offsets, categorical, tie_class,
             mass[k, p] = 0.0
         for leaf in range(3):
             mass[k, classes[leaf]] += leaves[leaf, k]
-    return feature, cut
+    return feature, cut, classes[0], classes[1], classes[2]
 
 
 @kernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adacc.engine.jit import kernel
+from adacc.engine.jit import ZERO, kernel
 
 SHRUNK = 1e-3
 """Sums that have lost more than this leaves, by subtraction, are made anew: they may have lost three digits."""
@@ -257,7 +257,7 @@ def _list_crossed(predicted, common, n_crossed, begin, end, standing, raw, liste
     classes = predicted[begin:end]
     for i in range(len(classes)):
         standing[i] ^= _is_other(classes[i], common)
-    n_listed = _list_others(standing, 0, n_crossed, begin, listed)
+    n_listed = _list_others(standing, ZERO, n_crossed, begin, listed)
     for j in range(n_listed):
         i = listed[j]
         amounts[j] = raw[i] if predicted[i] != common else -raw[i]
