@@ -86,7 +86,7 @@ class Part:
         """Forget all rows but these, ascending ones."""
         number = np.full(self.n_rows, len(kept), dtype=dtypes.ROW)
         number[kept] = np.arange(len(kept))
-        self.n_rows, self.dense = len(kept), self.dense[:, kept]
+        self.n_rows, self.dense = len(kept), self.dense.take(kept, axis=1)  # row by row, unlike [:, kept]
         for j, (rows, codes) in self._entries.items():
             numbers = number[rows]
             here = numbers < len(kept)
