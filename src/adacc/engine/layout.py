@@ -74,13 +74,11 @@ class Part:
         kernels.hash_rows(self.dense[:n_features], offsets, _draw_keys(rng, offsets[-1]), hashes)
         if n_features is None:
             for j, (rows, codes) in self._entries.items():
-                keys = _draw_keys(rng, self.features[j].n_codes)
-                hashes[rows] ^= keys[codes] ^ keys[self._defaults[j]]
+                kernels.hash_entries(rows, codes, self._defaults[j], _draw_keys(rng, self.features[j].n_codes), hashes)
 
     def equal(self, some: NDArray[Any], others: NDArray[Any]) -> bool:
         """Whether some rows have the same codes as others, one by one."""
-        columns = (self.column(j) for j in range(self.first, self.last))
-        return all(np.array_equal(column[some], column[others]) for column in columns)
+        return all(kernels.all_same(self.column(j), some, others) for j in range(self.first, self.last))
 
     def keep(self, kept: NDArray[np.intp]) -> None:
         """Forget all rows but these, ascending ones."""

@@ -8,9 +8,11 @@ up. Outputs come last, preallocated.
 from adacc.engine.kernels.binning import find_thresholds, whole_range
 from adacc.engine.kernels.coding import (
     add_steps,
+    all_same,
     code_values,
     commonest,
     find_first,
+    hash_entries,
     hash_rows,
     take_columns,
 )
@@ -39,6 +41,7 @@ __all__ = [
     "add_steps",
     "add_votes",
     "add_votes_each",
+    "all_same",
     "best_splits",
     "best_splits_two",
     "carry",
@@ -50,6 +53,7 @@ __all__ = [
     "find_leaves",
     "find_thresholds",
     "grow_tree",
+    "hash_entries",
     "hash_rows",
     "reweigh",
     "take_columns",

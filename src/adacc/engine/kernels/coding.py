@@ -208,6 +208,13 @@ def hash_rows(codes, offsets, keys, hashes):
 
 
 @kernel
+def hash_entries(rows, codes, default, keys, hashes):
+    """As `hash_rows`, for a sparse column: of the rows that have not its commonest code, which is `default`."""
+    for j in range(len(rows)):
+        hashes[rows[j]] ^= keys[codes[j]] ^ keys[default]
+
+
+@kernel
 def find_first(hashes, table, first):
     """``first[i]`` = the first row that has the hash of row i; the number of different hashes.
 
@@ -224,3 +231,12 @@ def find_first(hashes, table, first):
             n_different += 1
         first[i] = table[place]
     return n_different
+
+
+@kernel
+def all_same(codes, some, others):
+    """Whether some rows have the same codes as others, one by one."""
+    n_broken = 0
+    for i in range(len(some)):
+        n_broken += 1 if codes[some[i]] != codes[others[i]] else 0
+    return n_broken == 0
