@@ -42,7 +42,7 @@ def run_engine(X, y, method, *, sample_weight=None, tie_class=0, **params):
             merged.append(merged_into(problem, boosting.ground.rows))
         shared = problem.weight / np.bincount(merged[0], problem.weight)[merged[0]]
         weights_after.append(boosting.ground.weights.values[merged[0]] * shared)
-        scores.append(boosting.ground.audience.scores[merged[0]].copy())
+        scores.append(boosting.ground.audience.scores.T[merged[0]].copy())
         return False
 
     ensemble = train(settings, problem, after_round=record).ensemble

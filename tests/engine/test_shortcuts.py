@@ -237,3 +237,28 @@ def test_the_quick_search_for_a_cut_finds_that_of_the_plain_one(seed):
     (plain, gain), (quick, quick_gain) = found
     assert quick == plain
     assert quick_gain == pytest.approx(gain, abs=1e-13)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_classes", [3, 7])
+def test_votes_for_many_classes_are_counted_as_row_by_row(n_classes, weighted):
+    rng = np.random.default_rng(n_classes)
+    true = np.sort(rng.integers(0, n_classes, 5000))  # more of each than are looked at together
+    true[true == 1] = 2  # and none of one
+    starts = np.searchsorted(true, np.arange(n_classes + 1))
+    weight = rng.random(len(true)) if weighted else np.empty(0)
+    scores = rng.integers(0, 3, (n_classes, len(true))).astype(float)  # many are equal
+    predicted, counts = np.empty(len(true), dtype=np.uint8), np.empty((n_classes, n_classes), dtype=np.int64)
+    right, expected = np.empty(n_classes), scores.copy()
+    for lookup in (rng.integers(0, n_classes, 20), np.repeat([1, 2, 0], [9, 10, 1])):
+        cells, votes = rng.integers(0, 20, len(true)).astype(np.uint8), rng.integers(1, 3, n_classes).astype(float)
+        kernels.add_votes_each(
+            cells, lookup.astype(np.uint8), votes, weight, starts, 1e-10, predicted, scores, counts, right
+        )
+        np.testing.assert_array_equal(predicted, lookup[cells])
+        expected[predicted, np.arange(len(true))] += votes[predicted]
+        np.testing.assert_array_equal(scores, expected)
+        np.testing.assert_array_equal(counts, np.histogram2d(true, predicted, np.arange(n_classes + 1) - 0.5)[0])
+        is_right = expected.argmax(axis=0) == true  # the first of the largest
+        each = weight if weighted else np.ones(len(true))
+        np.testing.assert_allclose(right, np.bincount(true, each * is_right, n_classes), rtol=1e-12)

@@ -52,7 +52,7 @@ class Audience:
         What each row was last predicted as.
     counts : ndarray of shape (n_classes, n_classes)
         Rows of each (true, predicted) pair.
-    scores : ndarray of shape (n_rows,) or (n_rows, n_classes)
+    scores : ndarray of shape (n_rows,) or (n_classes, n_rows)
         The votes so far.
     """
 
@@ -72,7 +72,7 @@ class Audience:
             self._direction = contributions(np.ones(2), plan.decision)[:, 0].tolist()
             self._add_votes, self._margin = kernels.add_votes, ROUNDING if plan.tie_class == 0 else -ROUNDING
         else:
-            self.scores = np.zeros((n_rows, n_classes))
+            self.scores = np.zeros((n_classes, n_rows))
             self._direction = plan.decision
             self._add_votes, self._margin = kernels.add_votes_each, ROUNDING
 

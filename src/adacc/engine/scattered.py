@@ -182,7 +182,7 @@ class Shard:
         self.read(0, log)
         rows, scores = self.layout.rows, self._now.audience.scores
         weight = rows.weight * class_weight[rows.true]
-        scores = settle(scores.reshape(len(scores), -1))
+        scores = settle(scores.reshape(-1, len(rows.order)).T)
         if scores.ndim == 1:
             return [_tally(scores, rows.true == 1, weight)]
         return [_tally(scores[:, k], rows.true == k, weight) for k in range(rows.n_classes)]

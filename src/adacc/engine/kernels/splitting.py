@@ -109,50 +109,104 @@ def best_splits_of(histogram, scale, total, offsets, categorical, criterion, fir
     """`best_splits`, leaving `least` rows at least on either side: the histogram's last row, after the classes, says
     how many there are of each code. With 0 there is no such row.
     """
-    n_classes = len(scale)
-    present, missing = np.empty(n_classes), np.empty(n_classes)
+    n_classes, widest = len(scale), 0
+    for f in range(first, last):
+        widest = max(widest, offsets[f + 1] - offsets[f])
+    present, missing, room = np.empty(n_classes), np.empty(n_classes), np.empty((4, widest))
     unsplit = purity(total, criterion)
     for f in range(first, last):
         begin, end = offsets[f], offsets[f + 1] - 1  # the last code: missing, or a category not seen in training
-        some_missing, rest = False, 0.0
+        some_missing, rest, whole = False, 0.0, 0.0
         for k in range(n_classes):
             missing[k] = 0.0 if categorical[f] else scale[k] * histogram[k, end]
             present[k] = total[k] - missing[k]
+            whole += present[k]
             some_missing = some_missing or missing[k] > 0.0
         if some_missing:
             rest = purity(missing, criterion)
         elif not categorical[f]:
             end -= 1  # everything up to the last bin is no split
-        keep = 0.0 if categorical[f] else 1.0
-        n_present = 0.0
+        n_cuts = end - begin
+        left, pure_left, pure_right, of_class = room[0, :n_cuts], room[1, :n_cuts], room[2, :n_cuts], room[3, :n_cuts]
+        for at in range(n_cuts):
+            left[at] = pure_left[at] = pure_right[at] = 0.0
+        for k in range(n_classes):
+            _sum_left(histogram[k, begin:end], scale[k], categorical[f], of_class)
+            _add_purity(of_class, present[k], criterion, left, pure_left, pure_right)
         if least > 0.0:
-            for n_rows in histogram[n_classes, begin : offsets[f + 1] - (0 if categorical[f] else 1)]:
-                n_present += n_rows
-        best, cuts[f] = _scan(
-            histogram, begin, end, scale, present, keep, criterion, unsplit - rest, tie, least, n_present
-        )
+            n_rows = histogram[n_classes, begin : offsets[f + 1] - (0 if categorical[f] else 1)]
+            _rule_out(n_rows, categorical[f], least, left)
+        best, cuts[f] = _best_cut(left, pure_left, pure_right, whole, criterion, unsplit - rest, tie)
         gains[f] = best + rest - unsplit
 
 
 @kernel
-def _scan(histogram, begin, end, scale, present, keep, criterion, best, tie, least, n_present):
-    """Best purity of left and right, and its cut. `keep` is 1 where the left leaf grows from cut to cut, else 0."""
-    cut, n_left = 0, 0.0
-    left, right = np.empty(len(scale)), np.empty(len(scale))
-    for k in range(len(scale)):
-        left[k] = 0.0
-    for at in range(end - begin):
-        for k in range(len(scale)):
-            left[k] = keep * left[k] + scale[k] * histogram[k, begin + at]
-            right[k] = present[k] - left[k]
-        if least > 0.0:
-            n_left = keep * n_left + histogram[len(scale), begin + at]
-            if n_left < least or n_present - n_left < least:
-                continue
-        value = purity(left, criterion) + purity(right, criterion)
-        if value > best + tie:
+def _sum_left(bins, scale, categorical, left):
+    """What a class weighs in the left leaf of every cut."""
+    whole = 0.0
+    for at in range(len(left)):
+        whole = scale * bins[at] + (0.0 if categorical else whole)
+        left[at] = whole
+
+
+@kernel
+def _add_purity(of_class, present, criterion, left, pure_left, pure_right):
+    """Add what a class contributes to the weight of the left leaf of every cut, and to the purity of both leaves."""
+    if criterion == GINI:
+        for at in range(len(left)):
+            here, there = of_class[at], present - of_class[at]
+            left[at] += here
+            pure_left[at] += here * here
+            pure_right[at] += there * there
+    elif criterion == ERROR:
+        for at in range(len(left)):
+            here, there = of_class[at], present - of_class[at]
+            left[at] += here
+            pure_left[at] = here if here > pure_left[at] else pure_left[at]
+            pure_right[at] = there if there > pure_right[at] else pure_right[at]
+    else:
+        for at in range(len(left)):
+            here, there = of_class[at], present - of_class[at]
+            left[at] += here
+            pure_left[at] += here * np.log(here) if here > 0.0 else 0.0
+            pure_right[at] += there * np.log(there) if there > 0.0 else 0.0
+
+
+@kernel
+def _rule_out(n_rows, categorical, least, left):
+    """Take NaN for the left leaf of every cut that leaves fewer rows than `least` on either side."""
+    n_present, n_left = 0.0, 0.0
+    for n_here in n_rows:
+        n_present += n_here
+    for at in range(len(left)):
+        n_left = n_rows[at] + (0.0 if categorical else n_left)
+        if n_left < least or n_present - n_left < least:
+            left[at] = np.nan
+
+
+@kernel
+def _best_cut(left, pure_left, pure_right, present, criterion, best, tie):
+    """The best purity of left and right, and its cut."""
+    cut = 0
+    for at in range(len(left)):
+        here, there = left[at], present - left[at]
+        divides = criterion == GINI and here > EMPTY and there > EMPTY  # which takes its time
+        if divides and pure_left[at] * there + pure_right[at] * here < (best + tie) * (here * there):
+            continue
+        value = _purity_of(pure_left[at], here, criterion) + _purity_of(pure_right[at], there, criterion)
+        if value > best + tie and here == here:
             best, cut = value, at
     return best, cut
+
+
+@kernel
+def _purity_of(contributed, whole, criterion):
+    """The purity of a leaf from what its classes contributed to it."""
+    if whole <= EMPTY:
+        return 0.0
+    if criterion == GINI:
+        return contributed / whole
+    return contributed if criterion == ERROR else contributed - whole * np.log(whole)
 
 
 @kernel(fastmath=_FUSE)

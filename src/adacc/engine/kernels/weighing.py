@@ -92,25 +92,53 @@ def _look_up(column, lookup, up_to, classes):
 
 @kernel
 def add_votes_each(cells, lookup, votes, weight, starts, rounding, predicted, scores, counts, right):
-    """More than two classes: as `add_votes`, with one score per class; the first of the largest decides."""
-    n_classes = scores.shape[1]
+    """More than two classes: as `add_votes`, with the scores of each class; the first of the largest decides."""
+    n_classes, up_to = len(scores), _end_of_first_run(lookup)
+    has_voters = np.zeros(n_classes, dtype=np.bool_)
+    for p in lookup:
+        has_voters[p] = True
+    before, largest = np.empty(BLOCK), np.empty(BLOCK)  # of the classes before the true one, and of all
     for k in range(n_classes):
         right[k] = 0.0
         for p in range(n_classes):
             counts[k, p] = 0
-        for i in range(starts[k], starts[k + 1]):
-            p, row = lookup[cells[i]], scores[i]
-            predicted[i] = p
-            counts[k, p] += 1
-            row[p] += votes[p]
-            largest = row[0]
-            for c in range(1, n_classes):
-                largest = max(largest, row[c])
-            c = 0
-            while row[c] < largest - rounding:
-                c += 1
-            if c == k:
-                right[k] += weight[i] if len(weight) > 0 else 1.0
+        for begin in range(starts[k], starts[k + 1], BLOCK):
+            end = min(begin + BLOCK, starts[k + 1])
+            classes = predicted[begin:end]
+            _look_up(cells[begin:end], lookup, up_to, classes)
+            for i in range(len(classes)):
+                largest[i] = -np.inf
+            for c in range(n_classes):
+                of_class = scores[c, begin:end]
+                if has_voters[c]:
+                    counts[k, c] += _add_vote(classes, c, votes[c], of_class)
+                for i in range(len(of_class)):
+                    before[i] = largest[i] if c == k else before[i]
+                    largest[i] = of_class[i] if of_class[i] > largest[i] else largest[i]
+            right[k] += _weigh_decided(scores[k, begin:end], before, largest, rounding, weight[begin:end])
+
+
+@kernel
+def _add_vote(classes, c, vote, scores):
+    """Add a vote to the scores of the rows that are predicted as class c; their number."""
+    n_predicted, of_class = 0, np.uint8(c)
+    for i in range(len(scores)):
+        scores[i] += vote if classes[i] == of_class else 0.0
+        n_predicted += 1 if classes[i] == of_class else 0
+    return n_predicted
+
+
+@kernel
+def _weigh_decided(own, before, largest, rounding, weight):
+    """The weight, or number, of the rows whose own score is the first of the largest."""
+    n_decided, decided = 0, 0.0
+    for i in range(len(own)):
+        least = largest[i] - rounding
+        is_decided = (own[i] >= least) & (before[i] < least)
+        n_decided += 1 if is_decided else 0
+        if len(weight) > 0:
+            decided += weight[i] if is_decided else 0.0
+    return decided if len(weight) > 0 else float(n_decided)
 
 
 @kernel
