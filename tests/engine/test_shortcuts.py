@@ -250,8 +250,9 @@ def test_votes_for_many_classes_are_counted_as_row_by_row(n_classes, weighted):
     scores = rng.integers(0, 3, (n_classes, len(true))).astype(float)  # many are equal
     predicted, counts = np.empty(len(true), dtype=np.uint8), np.empty((n_classes, n_classes), dtype=np.int64)
     right, expected = np.empty(n_classes), scores.copy()
-    for lookup in (rng.integers(0, n_classes, 20), np.repeat([1, 2, 0], [9, 10, 1])):
-        cells, votes = rng.integers(0, 20, len(true)).astype(np.uint8), rng.integers(1, 3, n_classes).astype(float)
+    by_code, by_cut = rng.integers(0, n_classes, 20), np.repeat([1, 2, 0], [9, 10, 1])
+    for lookup, n_cells in [(by_code, 20), (by_cut, 20), (learners.IDENTITY, n_classes)]:
+        cells, votes = rng.integers(0, n_cells, len(true)).astype(np.uint8), rng.integers(1, 3, n_classes).astype(float)
         kernels.add_votes_each(
             cells, lookup.astype(np.uint8), votes, weight, starts, 1e-10, predicted, scores, counts, right
         )

@@ -236,7 +236,7 @@ def find_first(hashes, table, first):
 @kernel
 def all_same(codes, some, others):
     """Whether some rows have the same codes as others, one by one."""
-    n_broken = 0
+    n_different = 0
     for i in range(len(some)):
-        n_broken += 1 if codes[some[i]] != codes[others[i]] else 0
-    return n_broken == 0
+        n_different += 1 if codes[some[i]] != codes[others[i]] else 0
+    return n_different == 0

@@ -308,9 +308,9 @@ def choose_split(gains, cuts, histogram, scale, offsets, categorical, tie_class,
     within `tie`, feature -1 if none gains anything.
 
     `leaves` receives the weights by class of these branches and of all rows, `classes` the class of each, `lookup` the
-    class of each code, `mass` the weight of each (true, predicted) pair. The heaviest class wins; of
-    equal ones `tie_class` where there are two classes, the first where more. An empty branch predicts what all rows
-    together would.
+    class of each code, `mass` the weight of each (true, predicted) pair. The heaviest class wins; of equal ones
+    `tie_class` where there are two classes, the first where more. An empty branch predicts what all rows together
+    would.
     """
     feature, best = -1, 0.0
     for f in range(len(gains)):

@@ -96,7 +96,8 @@ def add_votes_each(cells, lookup, votes, weight, starts, rounding, predicted, sc
     n_classes, up_to = len(scores), _end_of_first_run(lookup)
     has_voters = np.zeros(n_classes, dtype=np.bool_)
     for p in lookup:
-        has_voters[p] = True
+        if p < n_classes:  # foreign classifiers' predictions are their own cells, and the table goes on after the last
+            has_voters[p] = True
     before, largest = np.empty(BLOCK), np.empty(BLOCK)  # of the classes before the true one, and of all
     for k in range(n_classes):
         right[k] = 0.0
