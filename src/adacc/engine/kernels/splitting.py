@@ -109,10 +109,8 @@ def best_splits_of(histogram, scale, total, offsets, categorical, criterion, fir
     """`best_splits`, leaving `least` rows at least on either side: the histogram's last row, after the classes, says
     how many there are of each code. With 0 there is no such row.
     """
-    n_classes, widest = len(scale), 0
-    for f in range(first, last):
-        widest = max(widest, offsets[f + 1] - offsets[f])
-    present, missing, room = np.empty(n_classes), np.empty(n_classes), np.empty((4, widest))
+    n_classes = len(scale)
+    present, missing, room = np.empty(n_classes), np.empty(n_classes), np.empty((4, _most_codes(offsets, first, last)))
     unsplit = purity(total, criterion)
     for f in range(first, last):
         begin, end = offsets[f], offsets[f + 1] - 1  # the last code: missing, or a category not seen in training
@@ -138,6 +136,15 @@ def best_splits_of(histogram, scale, total, offsets, categorical, criterion, fir
             _rule_out(n_rows, categorical[f], least, left)
         best, cuts[f] = _best_cut(left, pure_left, pure_right, whole, criterion, unsplit - rest, tie)
         gains[f] = best + rest - unsplit
+
+
+@kernel
+def _most_codes(offsets, first, last):
+    """Of any of these features."""
+    most = 0
+    for f in range(first, last):
+        most = max(most, offsets[f + 1] - offsets[f])
+    return most
 
 
 @kernel
@@ -220,10 +227,8 @@ def best_splits_two(histogram, scale, total, offsets, categorical, criterion, fi
     """
     scale_0, scale_1 = scale[0], scale[1]
     unsplit, found = (total[0] * total[0] + total[1] * total[1]) / (total[0] + total[1]), 0.0
-    widest = 0
-    for f in range(first, last):
-        widest = max(widest, offsets[f + 1] - offsets[f])
-    lefts, lefts_1 = np.empty(widest), np.empty(widest)
+    most = _most_codes(offsets, first, last)
+    lefts, lefts_1 = np.empty(most), np.empty(most)
     for f in range(first, last):
         begin, end = offsets[f], offsets[f + 1] - 1
         keep = 0.0 if categorical[f] else 1.0
