@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         SMOTEBoostClassifier,
     )
     from adacc.estimators.decision import CostDecision
+    from adacc.estimators.folds import TimeSplit
     from adacc.estimators.forest import AdaCCForestClassifier
     from adacc.estimators.persistence import load
     from adacc.estimators.search import CostSearchCV
@@ -55,6 +56,7 @@ __all__ = [
     "RareBoostClassifier",
     "Rule",
     "SMOTEBoostClassifier",
+    "TimeSplit",
     "__version__",
     "load",
     "methods",
@@ -64,6 +66,7 @@ _ROOMS = (
     "rules",
     "archive",
     "estimators.classifiers",
+    "estimators.folds",
     "estimators.forest",
     "estimators.search",
     "estimators.decision",

@@ -18,7 +18,7 @@ from scipy.special import expit
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, TunedThresholdClassifierCV
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
@@ -159,7 +159,7 @@ def tuned(method, probability, n_folds=3):
         levels = sorted(set(held_out))
         tries = sorted(((low + high) / 2 for low, high in pairwise(levels)), key=abs)
         threshold = max(tries, key=lambda at: round(balanced_accuracy_score(fold.y, held_out > at), 12))
-        return scores - threshold, scores > threshold, probability(scores - threshold)
+        return scores - threshold, scores > threshold, probability(scores)
 
     return fit
 
@@ -196,43 +196,48 @@ DIRECTLY = {
 @pytest.fixture(scope="module")
 def found():
     """Scores of every baseline."""
-    return {name: BASELINES[name].scores(make_fold()) for name in BASELINES}
+    return {name: scores_of(name, make_fold()) for name in BASELINES}
 
 
-def check(name, fold, scores):
-    assert list(scores) == (ROUNDS if name in BOOSTED else [1])
-    for T, score in scores.items():
+def scores_of(name, fold):
+    return {T: each.scores for T, each in BASELINES[name].found(fold).items()}
+
+
+def check(name, fold):
+    found = BASELINES[name].found(fold)
+    assert list(found) == (ROUNDS if name in BOOSTED else [1])
+    for T, (score, probabilities, _) in found.items():
         expected, predicted, probability = DIRECTLY[name](fold, T)
-        np.testing.assert_allclose(BASELINES[name].probability(score), probability, rtol=1e-5, atol=1e-9)
+        np.testing.assert_allclose(probabilities, probability, rtol=1e-5, atol=1e-9)
+        assert ((probabilities >= 0.0) & (probabilities <= 1.0)).all()
         assert score.dtype == np.float64
         np.testing.assert_allclose(score, expected, rtol=1e-6, atol=1e-9)
         np.testing.assert_array_equal(score > 0, predicted)
 
 
 @pytest.mark.parametrize("name", BASELINES)
-def test_scores_and_their_signs_are_the_librarys_own_for_so_many_rounds(found, name):
-    check(name, make_fold(), found[name])
+def test_scores_and_their_signs_are_the_librarys_own_for_so_many_rounds(name):
+    check(name, make_fold())
 
 
 @pytest.mark.parametrize("name", [name for name in BASELINES if name not in SLOW])
 def test_the_same_without_gaps(name):
-    fold = make_fold(gaps=False)
-    check(name, fold, BASELINES[name].scores(fold))
+    check(name, make_fold(gaps=False))
 
 
 @pytest.mark.parametrize("name", [name for name in BASELINES if name not in SLOWEST])
 def test_the_seed_decides(found, name):
-    again = BASELINES[name].scores(make_fold())
+    again = scores_of(name, make_fold())
     for T, score in found[name].items():
         np.testing.assert_array_equal(again[T], score)
     draws = name not in ("lightgbm", "lightgbm-shallow", "xgboost", "hist-gradient-boosting", "logistic-regression")
-    others = (BASELINES[name].scores(make_fold(seed=seed)) for seed in (6, 7, 8))
+    others = (scores_of(name, make_fold(seed=seed)) for seed in (6, 7, 8))
     assert draws == any((other[T] != score).any() for other in others for T, score in found[name].items())
 
 
 @pytest.mark.parametrize("name", BOOSTED)
 def test_rounds_come_in_any_order(found, name):
-    scores = BASELINES[name].scores(make_fold(rounds=[20, 3]))
+    scores = scores_of(name, make_fold(rounds=[20, 3]))
     assert list(scores) == [20, 3]
     for T in scores:
         np.testing.assert_array_equal(scores[T], found[name][T])
@@ -252,7 +257,7 @@ def test_few_rare_rows(monkeypatch, sampler, n_rare):
             return super().fit(X, y)
 
     monkeypatch.setattr(baselines, "DecisionTreeClassifier", Watched)
-    assert np.isfinite(BASELINES[sampler].scores(few)[1]).all()
+    assert np.isfinite(scores_of(sampler, few)[1]).all()
     n_others = int((few.y == 0).sum())
     assert counts == ([n_rare] * 2 if sampler == "rus-tree" else [n_others] * 2)
 
@@ -261,7 +266,7 @@ def test_few_rare_rows(monkeypatch, sampler, n_rare):
 def test_few_rare_rows_have_fewer_folds_for_the_threshold():
     fold = make_fold(n=40, every=10, rounds=[5])
     assert (fold.y == 1).sum() == 3
-    assert np.isfinite(BASELINES["adaboost-threshold"].scores(fold)[5]).all()
+    assert np.isfinite(scores_of("adaboost-threshold", fold)[5]).all()
 
 
 @pytest.mark.parametrize("name", [name for name in BASELINES if name not in SLOW])
@@ -272,8 +277,8 @@ def test_categories_that_training_rows_lack(found, name):
     colour.iloc[:5] = "violet"
     new = Fold(fold.X, fold.y, fold.X_test.assign(colour=colour), ROUNDS, fold.seed)
     turned = new.X_test.assign(colour=colour.cat.set_categories(["violet", "unused", *COLOURS[::-1]]))
-    scores = BASELINES[name].scores(new)
-    again = BASELINES[name].scores(Fold(fold.X, fold.y, turned, ROUNDS, fold.seed))
+    scores = scores_of(name, new)
+    again = scores_of(name, Fold(fold.X, fold.y, turned, ROUNDS, fold.seed))
     for T in scores:
         np.testing.assert_array_equal(again[T], scores[T])
         np.testing.assert_array_equal(scores[T][5:], found[name][T][5:])
@@ -284,25 +289,25 @@ def test_categories_that_training_rows_lack(found, name):
 def test_numbers_or_categories_alone(name, columns):
     fold = make_fold()
     part = Fold(fold.X[columns], fold.y, fold.X_test[columns], ROUNDS, fold.seed)
-    assert all(np.isfinite(score).all() for score in BASELINES[name].scores(part).values())
+    assert all(np.isfinite(score).all() for score in scores_of(name, part).values())
 
 
 def test_a_column_of_gaps_alone_says_nothing():
     fold = make_fold()
     empty, constant = (Fold(fold.X.assign(a=a), fold.y, fold.X_test.assign(a=a), [], 0) for a in (np.nan, 0.0))
-    np.testing.assert_array_equal(BASELINES["rus-tree"].scores(empty)[1], BASELINES["rus-tree"].scores(constant)[1])
+    np.testing.assert_array_equal(scores_of("rus-tree", empty)[1], scores_of("rus-tree", constant)[1])
 
 
 def test_where_boosting_ends_early_the_last_scores_stay(found):
     """imbalanced-learn's ends where a stump is no better than chance, adacc's where one makes no mistake."""
     fold = make_fold(rounds=[20, 50])
-    scores = BASELINES["imblearn-rusboost"].scores(fold)
+    scores = scores_of("imblearn-rusboost", fold)
     model = RUSBoostClassifier(n_estimators=50, random_state=fold.seed).fit(coded(fold)[0], fold.y)
     assert 6 < len(model.estimators_) < 20
     np.testing.assert_array_equal(scores[50], scores[20])
     assert (found["imblearn-rusboost"][6] != scores[20]).any()
     X = pd.DataFrame({"a": np.arange(60.0)})
-    easy = BASELINES["adaboost-threshold"].scores(Fold(X, (X["a"] < 10).to_numpy().astype(np.int8), X, [1, 25], 0))
+    easy = scores_of("adaboost-threshold", Fold(X, (X["a"] < 10).to_numpy().astype(np.int8), X, [1, 25], 0))
     np.testing.assert_array_equal(easy[25], easy[1])
 
 
@@ -311,7 +316,7 @@ def test_what_a_library_refuses_is_told():
     fold = make_fold()
     X = pd.DataFrame({"a": np.where((fold.y == 0) & (np.arange(len(fold.y)) % 10 > 6), 1.0, 0.0)})
     with pytest.raises(ValueError, match="worse than random"):
-        BASELINES["imblearn-rusboost"].scores(Fold(X, fold.y, X, ROUNDS, 0))
+        scores_of("imblearn-rusboost", Fold(X, fold.y, X, ROUNDS, 0))
 
 
 @pytest.mark.parametrize(
@@ -337,7 +342,7 @@ def test_a_missing_library_is_named(monkeypatch, name):
     monkeypatch.setattr(baselines, "import_module", missing)
     library = name if name in ("lightgbm", "xgboost") else "imblearn"
     with pytest.raises(ImportError, match=rf"needs {library}: pip install 'adacc\[study\]'"):
-        BASELINES[name].scores(make_fold())
+        scores_of(name, make_fold())
 
 
 def test_the_module_itself_needs_none_of_them(monkeypatch):
@@ -357,3 +362,55 @@ def test_versions_and_names():
     assert all(isinstance(each, Baseline) and version(each.library) for each in BASELINES.values())
     assert [name for name, each in BASELINES.items() if each.boosts] == BOOSTED
     assert len({each.name for each in BASELINES.values()}) == len(BASELINES) == 19
+
+
+def test_a_tuned_threshold_leaves_the_probabilities_those_of_scikit_learns_own():
+    """TunedThresholdClassifierCV moves the decision and nothing else."""
+    fold = make_fold(gaps=False)
+    X, X_test = (each.drop(columns="colour") for each in (fold.X, fold.X_test))
+    (found,) = BASELINES["hist-gradient-boosting-threshold"].found(Fold(X, fold.y, X_test, [20], 0)).values()
+    with threadpool_limits(1):
+        theirs = TunedThresholdClassifierCV(histogram_model(20, None)).fit(X.to_numpy(), fold.y)
+        probability = theirs.predict_proba(X_test.to_numpy())[:, 1]
+    np.testing.assert_allclose(found.probabilities, probability, atol=1e-12)
+    assert ((found.scores > 0.0) != (found.probabilities > 0.5)).any()  # the threshold has moved
+
+
+def grouped_fold(in_time):
+    fold = make_fold()
+    groups = np.arange(len(fold.y)) // 6
+    return Fold(fold.X, fold.y, fold.X_test, [10], 4, groups, in_time)
+
+
+@pytest.mark.parametrize("name", ["lightgbm-threshold", "adaboost-threshold"])
+def test_the_threshold_is_tuned_on_groups_that_the_model_has_not_seen(name):
+    fold, n_folds = grouped_fold(in_time=False), BASELINES[name].threshold_folds
+    folds = StratifiedGroupKFold(n_folds, shuffle=True, random_state=4).split(fold.X, fold.y, fold.groups)
+    check_threshold(name, fold, list(folds))
+
+
+@pytest.mark.parametrize("name", ["lightgbm-threshold", "adaboost-threshold"])
+def test_the_threshold_is_tuned_on_rows_later_than_those_trained_on(name):
+    fold, n_folds = grouped_fold(in_time=True), BASELINES[name].threshold_folds
+    n = len(fold.y)
+    size = n // (n_folds + 1)
+    starts = [n - size * (n_folds - k) for k in range(n_folds)]
+    folds = [(np.flatnonzero(fold.groups < fold.groups[start]), np.arange(start, start + size)) for start in starts]
+    check_threshold(name, fold, folds)
+
+
+def check_threshold(name, fold, folds):
+    scores = BASELINES[name].scores
+    held_out = [
+        scores(Fold(fold.X.iloc[train], fold.y[train], fold.X.iloc[test], [10], fold.seed))[10] for train, test in folds
+    ]
+    y = fold.y[np.concatenate([test for _, test in folds])]
+    threshold = baselines.best_threshold(y, np.concatenate(held_out))
+    np.testing.assert_allclose(BASELINES[name].found(fold)[10].scores, scores(fold)[10] - threshold, atol=1e-9)
+
+
+def test_too_few_groups_of_a_class_for_a_threshold_are_named():
+    fold = make_fold()
+    alone = Fold(fold.X, fold.y, fold.X_test, [5], 0, np.where(fold.y == 1, -1, np.arange(len(fold.y))))
+    with pytest.raises(ValueError, match="threshold=2 needs as many groups of every class, but 1 has 1"):
+        BASELINES["adaboost-threshold"].found(alone)

@@ -163,8 +163,9 @@ def _train_command(options: Namespace, problem: Any, method: str, rounds: int) -
     positive = options.positive or (str(problem.positive) if problem.n_labels > 2 else None)
     stem = "model" if options.data == "-" else Path(options.data).name.partition(".")[0]
     parts = ["adacc", "train", options.data, "--target", options.target, "--method", method]
-    dropped = [*options.drop, *filter(None, (options.group, options.time))]
-    for name, value in (("--positive", positive), ("--drop", ",".join(dropped)), ("--id", options.id)):
+    dropped = ",".join(options.drop)
+    given = {"--positive": positive, "--drop": dropped, "--id": options.id, "--group": options.group}
+    for name, value in {**given, "--time": options.time}.items():
         parts += [name, value] if value else []
     parts += ["--rounds", str(rounds)] if rounds != 100 else []
     return shlex.join([*parts, "--model", f"{stem}.adacc"])

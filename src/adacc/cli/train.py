@@ -48,6 +48,14 @@ def add_to(commands: Any) -> None:
     top.add_argument("--drop", type=names, default=[], metavar="A,B", help="columns to leave out")
     top.add_argument("--id", metavar="COL", help="a column that names rows, and so is no feature")
     top.add_argument(
+        "--group", metavar="COL",
+        help="a column of groups, such as patients: no inner split (calibration folds, bags of adacc-forest) separates "
+        "the rows of a group. It is no feature",
+    )  # fmt: skip
+    top.add_argument(
+        "--time", metavar="COL", help="a column of times: inner splits train on what comes before. It is no feature"
+    )
+    top.add_argument(
         "--rounds", type=rounds, metavar="N",
         help="rounds of boosting (default: 100); of adacc-forest its narrow bags (default: 40)",
     )  # fmt: skip
@@ -128,18 +136,31 @@ def _in_memory(options: Namespace) -> Trained:
     from sklearn.metrics import confusion_matrix
 
     from adacc.compare.model import fit
+    from adacc.compare.splits import check_dependence
     from adacc.tables import check_features, kinds_of, read_frame
 
-    frame = read_frame(options.data, left_out(options), target=options.target)
+    beside = split_columns(options)
+    frame = read_frame(options.data, left_out(options), beside, options.target)
     labels = _labels(frame, options)
-    X = frame.drop(columns=options.target)
+    group, time = (None if name is None else frame[name] for name in (options.group, options.time))
+    check_dependence(group, time, options.data)
+    X = frame.drop(columns=[options.target, *beside])
     check_features(X, options.data)
     given = costs_by_label(options.costs, labels.y)
     model = fit(
-        options.method, X, labels.y, labels.positive, options.rounds, options.seed, given, options.calibrate
+        options.method, X, labels.y, labels.positive, options.rounds, options.seed, given, options.calibrate,
+        groups=frame[beside[0]].to_numpy() if beside else None, in_time=time is not None,
     )  # fmt: skip
     counts = confusion_matrix(labels.y, model.predict(X), labels=model.classes_)
     return Trained(model, kinds_of(X), labels.positive, labels.others, counts)
+
+
+def split_columns(options: Namespace) -> list[str]:
+    """Columns that decide on inner splits, and so are no features."""
+    names = [name for name in (options.group, options.time) if name is not None]
+    if options.target in names:
+        raise ValueError(f"--target {options.target} is what is predicted, and cannot decide the splits too")
+    return names
 
 
 def left_out(options: Namespace) -> list[str]:
@@ -208,7 +229,7 @@ def _summarise(options: Namespace, trained: Trained) -> None:
         each = ", ".join(f"{plain(label, 40)} {number(cost)}" for label, cost in costs_used.items())
         say(f"costs: {each}" + ("" if options.costs else " (of ten tried, those of best F1 on these rows)"))
     say("\n" + table([options.target, "rows", "share", "recall"], rows))
-    say(f"\n{_caveat(model)}")
+    say(f"\n{_caveat(model, options)}")
     say(f"\n{options.model}: {_size_of_file(options.model.stat().st_size)}. Next:")
     say(f"  adacc predict {options.model} NEW.csv --proba -o scores.csv")
     say(f"  adacc explain {options.model}")
@@ -222,12 +243,17 @@ def _size(model: Voting) -> str:
     return f"{model.n_iter_} of {model.n_estimators} rounds" if bags is None else size(model.n_iter_, bags)
 
 
-def _caveat(model: Voting) -> str:
+def _caveat(model: Voting, options: Namespace) -> str:
     """How far the recall can be trusted; a forest knows better, unless a class has no row out of the bags."""
     accuracy = getattr(model, "oob_balanced_accuracy_", nan)
     if isnan(accuracy):
         return "Recall is of the rows it was trained on, which flatters; `adacc compare` judges on rows not seen."
-    return f"Balanced accuracy on rows out of the bags: {share(accuracy)}. Recall is of the rows it was trained on."
+    rows = "out of the bags"
+    if options.group is not None:
+        rows += f", whole groups of {plain(options.group)!r}"
+    if options.time is not None:
+        rows = f"held out forward in {plain(options.time)!r}"
+    return f"Balanced accuracy on rows {rows}: {share(accuracy)}. Recall is of the rows it was trained on."
 
 
 def _size_of_file(n_bytes: int) -> str:

@@ -6,6 +6,7 @@ import pickle
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from importlib.metadata import version
@@ -21,6 +22,7 @@ from threadpoolctl import threadpool_limits
 
 from adacc.compare.problem import Problem
 from adacc.compare.splits import Split
+from adacc.engine.jit import Compilation
 from adacc.rules import METHODS
 from adacc.rules.registry import meant
 from adacc.study.baselines import BASELINES, FORESTS, Fold
@@ -34,6 +36,9 @@ QUICK = (
     "adaboost-threshold", "logistic-regression",
 )  # fmt: skip
 """Baselines that are worth their time: weighted classes and tuned thresholds, which are what one would use today."""
+
+WARM_UP_ROWS = 50
+"""Rows of each class that a process tries its methods on before it times them."""
 
 MODULES = {"imbalanced-learn": "imblearn", "scikit-learn": "sklearn"}
 """What distributions are imported as, where not by their own name."""
@@ -165,23 +170,46 @@ def _stored(path: Path) -> tuple[Problem, list[Split]]:
 
 def play(problem: Problem, splits: Sequence[Split], plan: Plan, job: Job) -> list[Outcome]:
     """A job done."""
-    train, test = splits[job.split].train, splits[job.split].test
-    X, y, X_test = problem.X.iloc[train], problem.y[train], problem.X.iloc[test]
-    seed = plan.seed + job.split
+    split = splits[job.split]
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore", ConvergenceWarning)
-        if job.methods[0] in BASELINES:
-            (name,) = job.methods
-            ask = partial(
-                BASELINES[name].found, Fold(_as_baselines_take(X), y, _as_baselines_take(X_test), [plan.rounds], seed)
-            )
-            return [_timed(job.split, name, ask, 0.0)]
-        began = time.perf_counter()
+        _warm_up(problem, split, plan, job)
+        return _play_rows(problem, split.train, split.test, plan, job)
+
+
+def _play_rows(
+    problem: Problem, train: NDArray[np.intp], test: NDArray[np.intp], plan: Plan, job: Job
+) -> list[Outcome]:
+    X, y, X_test = problem.X.iloc[train], problem.y[train], problem.X.iloc[test]
+    seed = plan.seed + job.split
+    if job.methods[0] in BASELINES:
+        (name,) = job.methods
+        groups = None if problem.dependence is None else problem.dependence[train]
+        fold = Fold(
+            _as_baselines_take(X), y, _as_baselines_take(X_test), [plan.rounds], seed, groups,
+            in_time=problem.time is not None,
+        )  # fmt: skip
+        return [_timed(job.split, name, partial(BASELINES[name].found, fold), 0.0)]
+    with Stopwatch() as coding:
         family = Family(plan.protocol, X, y, X_test, seed)
         family.code()
-        coding = time.perf_counter() - began
-        asks = {name: partial(family.scores, Variant(name, "paper")) for name in job.methods}
-        return [_timed(job.split, name, ask, coding) for name, ask in asks.items()]
+    asks = {name: partial(family.scores, Variant(name, "paper")) for name in job.methods}
+    return [_timed(job.split, name, ask, coding.seconds) for name, ask in asks.items()]
+
+
+_WARM: set[tuple[tuple[str, ...], tuple[str, ...]]] = set()
+"""Methods, and kinds of columns, that this process has tried already."""
+
+
+def _warm_up(problem: Problem, split: Split, plan: Plan, job: Job) -> None:
+    """Try the methods on a few rows, once in a process: loading kernels and importing libraries is not timed."""
+    key = job.methods, tuple(sorted({str(dtype) for dtype in problem.X.dtypes}))
+    if key in _WARM:
+        return
+    _WARM.add(key)
+    few = np.concatenate([split.train[problem.y[split.train] == label][:WARM_UP_ROWS] for label in (0, 1)])
+    with suppress(Exception):  # what is wrong with these rows is no matter, and with all rows will be seen
+        _play_rows(problem, few, few, replace(plan, rounds=2), job)
 
 
 def _as_baselines_take(X: Any) -> Any:
@@ -189,14 +217,30 @@ def _as_baselines_take(X: Any) -> Any:
     return X.astype(dict.fromkeys(X.select_dtypes("bool"), np.int8))
 
 
+class Stopwatch:
+    """Seconds that a piece of work takes, compiling kernels left out: that is done once on a machine."""
+
+    seconds: float
+
+    def __enter__(self) -> Stopwatch:
+        self._compilation = Compilation().__enter__()
+        self._began = time.perf_counter()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        elapsed = time.perf_counter() - self._began
+        self._compilation.__exit__(*error)
+        self.seconds = elapsed - self._compilation.seconds
+
+
 def _timed(split: int, method: str, ask: Callable[[], dict[int, Found]], before: float) -> Outcome:
-    began = time.perf_counter()
-    try:
-        (found,) = ask().values()
-        error = None if np.isfinite(found.scores).all() else "its scores are not numbers"
-    except Exception as fault:  # a method that fails is a line of the result, and no reason to lose the others
-        found, error = None, " ".join(f"{type(fault).__name__}: {fault}".split())
-    return Outcome(split, method, None if error else found, before + time.perf_counter() - began, error)
+    with Stopwatch() as watch:
+        try:
+            (found,) = ask().values()
+            error = None if np.isfinite(found.scores).all() else "its scores are not numbers"
+        except Exception as fault:  # a method that fails is a line of the result, and no reason to lose the others
+            found, error = None, " ".join(f"{type(fault).__name__}: {fault}".split())
+    return Outcome(split, method, None if error else found, before + watch.seconds, error)
 
 
 def of_rows(outcomes: Sequence[Outcome], splits: Sequence[Split]) -> tuple[NDArray[np.intp], Found]:

@@ -13,11 +13,12 @@ from adacc.engine.trees import Trees
 from adacc.estimators.base import BaseBoosting
 from adacc.estimators.classifiers import BoostingClassifier
 from adacc.estimators.explanations import ShapeFunction
+from adacc.estimators.folds import TimeSplit
 from adacc.estimators.forest import AdaCCForestClassifier
 from adacc.estimators.search import CostSearchCV
 from adacc.estimators.voting import Voting
 from adacc.rules import METHODS
-from adacc.study.baselines import FORESTS
+from adacc.study.baselines import FOREST_TIME_FOLDS, FORESTS
 
 MOST_SHAPES = 9
 CALIBRATION_FOLDS = 5
@@ -32,6 +33,8 @@ def fit(
     seed: int = 0,
     costs: Any = None,
     calibration: str | None = None,
+    groups: NDArray[Any] | None = None,
+    in_time: bool = False,
 ) -> Voting:
     """A model of a method; costs, where it takes any, are those of best F1 on the training rows, as in the paper.
 
@@ -52,8 +55,10 @@ def fit(
     calibration : {"sigmoid", "isotonic"}, default=None
         Fitted to scores of rows held out in five folds, since a model is too sure of those it was trained on; of a
         forest to those of rows out of the bags. None is as the method has it.
+    groups : array of shape (n_rows,), default=None
+        What no inner split separates; with `in_time` the times that inner splits go forward in.
     """
-    chosen = choose(method, pos_label, rounds, seed, costs, calibration).fit(X, y)
+    chosen = choose(method, pos_label, rounds, seed, costs, calibration, in_time).fit(X, y, groups=groups)
     return chosen.best_estimator_ if isinstance(chosen, CostSearchCV) else chosen
 
 
@@ -64,26 +69,37 @@ def choose(
     seed: int = 0,
     costs: Any = None,
     calibration: str | None = None,
+    in_time: bool = False,
 ) -> Voting | CostSearchCV:
     """What `fit` fits."""
     if method not in FORESTS:
-        return choose_booster(method, pos_label, rounds, seed, costs, calibration)
+        return choose_booster(method, pos_label, rounds, seed, costs, calibration, in_time)
     if costs is not None:
         raise ValueError(f"{method} has no option 'costs' (given {costs!r}); its bags are balanced")
-    return FORESTS[method](pos_label=pos_label, random_state=seed, calibration=calibration, **_size(rounds))
+    tuning_cv = TimeSplit(FOREST_TIME_FOLDS) if in_time else None
+    return FORESTS[method](
+        pos_label=pos_label, random_state=seed, calibration=calibration, tuning_cv=tuning_cv, **_size(rounds)
+    )
 
 
 def choose_booster(
-    method: str, pos_label: Any, rounds: int | None, seed: int, costs: Any, calibration: str | None = None
+    method: str,
+    pos_label: Any,
+    rounds: int | None,
+    seed: int,
+    costs: Any,
+    calibration: str | None = None,
+    in_time: bool = False,
 ) -> BaseBoosting | CostSearchCV:
     """What `fit` fits of a method of the family."""
+    folds = TimeSplit(CALIBRATION_FOLDS) if in_time else CALIBRATION_FOLDS
     model = BoostingClassifier(
         method,
         pos_label=pos_label,
         random_state=seed,
         costs=costs,
         calibration=calibration,
-        calibration_cv=None if calibration is None else CALIBRATION_FOLDS,
+        calibration_cv=None if calibration is None else folds,
         **_size(rounds),
     )
     return CostSearchCV(model) if METHODS[method].rule.uses_costs and costs is None else model

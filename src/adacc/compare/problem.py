@@ -55,6 +55,12 @@ class Problem:
     time: pd.Series | None = None
     n_labels: int = 2
 
+    @property
+    def dependence(self) -> NDArray[Any] | None:
+        """What every split must respect: the group or the time of each row."""
+        column = self.group if self.time is None else self.time
+        return None if column is None else column.to_numpy()
+
     def sample(self, n_rows: int, seed: int) -> Problem:
         """At most so many rows, drawn without regard to anything but the class, whose shares stay."""
         if n_rows >= len(self.y):

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, TimeSeriesSplit
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from adacc.compare.problem import Problem
+from adacc.estimators.folds import TimeSplit
 from adacc.tables import TableError
 
 
@@ -61,24 +62,29 @@ def _check(problem: Problem, folds: int, repeats: int) -> None:
             mend = f"take at most {n_rows} folds (--folds {n_rows})" if n_rows > 1 else "more are needed"
             rows = f"{n_rows} row{'' if n_rows == 1 else 's'}"
             raise TableError(f"{where} has {rows} of {name!r}, fewer than the {folds} folds; {mend}")
-    if problem.group is not None and problem.time is not None:
-        raise ValueError("rows are split by a group or by a time, not by both: leave out --group or --time")
     if problem.time is not None and repeats > 1:
         raise ValueError(f"splits in the order of {problem.time.name!r} are always the same: leave out --repeats")
-    for column in (problem.group, problem.time):
-        if column is not None and column.isna().any():
-            row = int(column.isna().idxmax()) + 1  # of the file, also where a sample was drawn
-            raise TableError(
-                f"{problem.source}: column {column.name!r}, which decides the splits, is empty in row {row}; fill it "
-                "in, or leave the row out"
-            )
-    if problem.time is not None:
-        _check_order(problem.time, problem.source)
+    check_dependence(problem.group, problem.time, problem.source)
     if problem.group is not None and problem.group.nunique() < folds:
         raise TableError(
             f"{problem.source}: column {problem.group.name!r} has {problem.group.nunique()} groups, fewer than the "
             f"{folds} folds; take fewer folds (--folds)"
         )
+
+
+def check_dependence(group: pd.Series | None, time: pd.Series | None, source: str) -> None:
+    """Refuse a group or a time that cannot decide on splits."""
+    if group is not None and time is not None:
+        raise ValueError("rows are split by a group or by a time, not by both: leave out --group or --time")
+    for column in (group, time):
+        if column is not None and column.isna().any():
+            row = int(column.isna().idxmax()) + 1  # of the file, also where a sample was drawn
+            raise TableError(
+                f"{source}: column {column.name!r}, which decides the splits, is empty in row {row}; fill it in, or "
+                "leave the row out"
+            )
+    if time is not None:
+        _check_order(time, source)
 
 
 def _check_order(time: pd.Series, source: str) -> None:
@@ -97,7 +103,8 @@ def _check_order(time: pd.Series, source: str) -> None:
 def _of_repeat(problem: Problem, folds: int, repeat: int, seed: int) -> Iterator[Split]:
     y = problem.y
     if problem.time is not None:
-        yield from _in_time(problem.time, folds)
+        for train, test in TimeSplit(folds).split(groups=problem.time.to_numpy()):
+            yield Split(repeat, train, test)
         return
     shuffled: dict[str, Any] = {"shuffle": True, "random_state": seed}
     if problem.group is None:
@@ -106,14 +113,3 @@ def _of_repeat(problem: Problem, folds: int, repeat: int, seed: int) -> Iterator
         parts = StratifiedGroupKFold(folds, **shuffled).split(y, y, problem.group.to_numpy())
     for train, test in parts:
         yield Split(repeat, train, test)
-
-
-def _in_time(time: Any, folds: int) -> Iterator[Split]:
-    moments = time.to_numpy()
-    order = np.argsort(moments, kind="stable")
-    if len(order) <= folds:
-        raise ValueError(f"{folds} folds in time need more than {len(order)} rows")
-    for train, test in TimeSeriesSplit(folds).split(order):
-        # What happened at the very moment of the first row to be scored is not known before it.
-        before = order[train][moments[order[train]] < moments[order[test[0]]]]
-        yield Split(0, before, order[test])

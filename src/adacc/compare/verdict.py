@@ -138,7 +138,9 @@ class Standing:
         if len(parts) < 2:
             return {"mean": mean, "std": None, "low": None, "high": None, "parts": parts}
         margin = resampled_t_test(parts, self._test_per_train).margin
-        low, high = (mean - margin, mean + margin) if measure == "seconds" else _within(mean, margin)
+        low, high = max(mean - margin, 0.0), mean + margin
+        if measure != "seconds":
+            high = min(high, 1.0)
         return {"mean": mean, "std": float(np.std(parts, ddof=1)), "low": low, "high": high, "parts": parts}
 
     def _against_best(self, ranked: list[str]) -> dict[str, dict[str, Any]]:
@@ -172,11 +174,6 @@ class Standing:
     def _failed(self, name: str) -> dict[str, Any] | None:
         errors = [each.error for each in self._in_order(name) if each.error is not None]
         return {"parts": len(errors), "reason": errors[-1]} if errors else None
-
-
-def _within(mean: float, margin: float) -> tuple[float, float]:
-    """The interval of a share."""
-    return max(mean - margin, 0.0), min(mean + margin, 1.0)
 
 
 def report(standing: Standing, command: str, folds: int, repeats: int, stopped: bool = False) -> dict[str, Any]:
@@ -220,7 +217,10 @@ def _model(standing: Standing, table: list[dict[str, Any]]) -> dict[str, Any] | 
         if line["own"] and line["metrics"]:
             with suppress(ValueError):  # what the parts allow all rows may not, as gaps in a few of them; then the next
                 rounds = plan.rounds_of(line["name"])
-                fitted = model.fit(line["name"], problem.X, problem.y, pos_label=1, rounds=rounds, seed=plan.seed)
+                fitted = model.fit(
+                    line["name"], problem.X, problem.y, pos_label=1, rounds=rounds, seed=plan.seed,
+                    groups=problem.dependence, in_time=problem.time is not None,
+                )  # fmt: skip
                 return {"method": line["name"], "label": line["label"], **model.describe(fitted, 1, set(gaps))}
     return None
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from adacc.engine import dtypes
 from adacc.engine.ensemble import Ensemble, contributions
 from adacc.engine.ground import Here, Plan
+from adacc.engine.groups import GroupDraw
 from adacc.engine.layout import Layout
 from adacc.engine.loop import Boosting
 from adacc.engine.rows import Rows
@@ -20,6 +21,9 @@ from adacc.rules.base import Array
 
 MOST_DRAWN = 20_000
 """Rows of a class in a bag, at most: there are many bags."""
+
+BOOTSTRAP_SHARE = 1.0 - np.exp(-1.0)
+"""Share of the groups in a bag: that of the rows which a bootstrap sample has."""
 
 WATCHED = 3_000
 """Rows of a class that are asked about the bags they are not in: enough to know a rate to a point."""
@@ -87,9 +91,15 @@ class Forest(NamedTuple):
     shares: Array
 
 
-def grow_forest(layout: Layout, plan: Plan, bags: Bags, threads: Threads) -> Forest:
-    """Boost on every bag, several at a time; the forest does not depend on how many."""
+def grow_forest(
+    layout: Layout, plan: Plan, bags: Bags, threads: Threads, groups: NDArray[np.intp] | None = None
+) -> Forest:
+    """Boost on every bag, several at a time; the forest does not depend on how many.
+
+    With `groups`, the number of each row's group in the order of the layout, a group is in or out of a bag as a whole.
+    """
     rows, codes = layout.rows, layout.matrix
+    group_draw = None if groups is None else GroupDraw(groups, rows.true.astype(np.intp), rows.n_classes)
     watched = _watched(rows, bags.seed)
     codes_watched = np.ascontiguousarray(codes[:, watched])
 
@@ -97,7 +107,9 @@ def grow_forest(layout: Layout, plan: Plan, bags: Bags, threads: Threads) -> For
 
     def boost(number: int) -> tuple[Ensemble, NDArray[np.intp], Array]:
         kind = bags.kinds[kind_of_bag[number]]
-        bag, members = draw_bag(rows, kind.ratio, np.random.default_rng([bags.seed, number]))
+        rng = np.random.default_rng([bags.seed, number])
+        among = None if group_draw is None else group_draw.draw(BOOTSTRAP_SHARE, rng)
+        bag, members = draw_bag(rows, kind.ratio, rng, among)
         learner = TreeLearner(
             np.ascontiguousarray(codes[:, members]), bag, layout.coder, bags.criterion, plan.tie_class, kind.growth,
             bags.seed + number,
@@ -106,7 +118,7 @@ def grow_forest(layout: Layout, plan: Plan, bags: Bags, threads: Threads) -> For
         boosting.run(kind.n_rounds)
         ensemble = boosting.ensemble()
         inside = np.zeros(len(rows.order), dtype=bool)
-        inside[members] = True
+        inside[members if among is None else among] = True
         out = np.flatnonzero(~inside[watched])
         scorer = _trees_of(ensemble).compile(contributions(ensemble.votes, np.ones(rows.n_classes)))
         return ensemble, out, scorer.of_codes(np.ascontiguousarray(codes_watched[:, out])) / _strength(ensemble)
@@ -138,8 +150,12 @@ def _watched(rows: Rows, seed: int) -> NDArray[np.intp]:
     return np.concatenate(kept)
 
 
-def draw_bag(rows: Rows, ratio: float, rng: np.random.Generator) -> tuple[Rows, NDArray[np.intp]]:
+def draw_bag(
+    rows: Rows, ratio: float, rng: np.random.Generator, among: NDArray[np.bool_] | None = None
+) -> tuple[Rows, NDArray[np.intp]]:
     """Rows of each class, by weight: as many as it has, but no more than `ratio` times those of the smallest.
+
+    `among` marks the rows that may be drawn, some of every class; None is all.
 
     They are drawn with replacement: one that is drawn twice counts twice. A class whose rows have different weights is
     as large as so many of the same weight would be [Kish 1965]. Whatever the sum of the weights, a third of the rows
@@ -149,15 +165,16 @@ def draw_bag(rows: Rows, ratio: float, rng: np.random.Generator) -> tuple[Rows, 
     n_drawn = np.clip(np.round(np.minimum(sizes, ratio * sizes.min())), 1, MOST_DRAWN).astype(int)
     members, counts = [], []
     for k, (begin, end) in enumerate(zip(rows.starts[:-1], rows.starts[1:], strict=True)):
-        weight = rows.weight[begin:end]
+        able = np.arange(begin, end) if among is None else begin + np.flatnonzero(among[begin:end])
+        weight = rows.weight[able]
         if (weight == weight[0]).all():
-            drawn = rng.integers(end - begin, size=n_drawn[k])
+            drawn = rng.integers(len(able), size=n_drawn[k])
         else:
             places = np.cumsum(weight)
-            drawn = np.minimum(np.searchsorted(places, rng.random(n_drawn[k]) * places[-1]), end - begin - 1)
-        count = np.bincount(drawn, minlength=end - begin)
+            drawn = np.minimum(np.searchsorted(places, rng.random(n_drawn[k]) * places[-1]), len(able) - 1)
+        count = np.bincount(drawn, minlength=len(able))
         each = np.flatnonzero(count)
-        members.append(begin + each)
+        members.append(able[each])
         counts.append(count[each].astype(np.float64))
     drawn_rows = np.concatenate(members)
     starts = np.cumsum([0, *map(len, members)])

@@ -12,8 +12,10 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 from numba.core import config as _config
+from numba.core import event as _event
 
 config: Any = _config
+event: Any = _event
 F = TypeVar("F", bound=Callable[..., Any])
 
 ZERO = np.int64(0)
@@ -41,6 +43,30 @@ def kernel(function: F | None = None, **options: Any) -> Any:
         return numba.njit(nogil=True, **options)(function)
     finally:
         config.CACHE_DIR = before
+
+
+class Compilation:
+    """Seconds that Numba spends compiling while this context is open.
+
+    Examples
+    --------
+    >>> with Compilation() as compilation:
+    ...     pass
+    >>> compilation.seconds
+    0.0
+    """
+
+    def __enter__(self) -> Compilation:
+        self._timer = event.TimingListener()
+        event.register("numba:compile", self._timer)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        event.unregister("numba:compile", self._timer)
+
+    @property
+    def seconds(self) -> float:
+        return self._timer.duration if self._timer.done else 0.0
 
 
 def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:

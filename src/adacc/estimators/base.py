@@ -47,7 +47,7 @@ class BaseBoosting(CallbackSupportMixin, Voting):
     max_bins: int | None = 255
     dialect: str = "paper"
     calibration: str | None = None
-    calibration_cv: int | None = None
+    calibration_cv: Any = None
     pos_label: Any = None
     n_iter_no_change: int | None = None
     validation_fraction: float = 0.1
@@ -57,6 +57,7 @@ class BaseBoosting(CallbackSupportMixin, Voting):
     random_state: Any = None
 
     _method: ClassVar[str]
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": True}
 
     @with_callbacks
     def fit(
@@ -67,6 +68,7 @@ class BaseBoosting(CallbackSupportMixin, Voting):
         X_val: Any = None,
         y_val: ArrayLike | None = None,
         sample_weight_val: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> Any:
         """Boost on the rows of X.
 
@@ -80,6 +82,9 @@ class BaseBoosting(CallbackSupportMixin, Voting):
             A row of weight 2 counts as two rows, one of weight 0 as none.
         X_val, y_val, sample_weight_val : default=None
             Rows for early stopping instead of a part of X.
+        groups : array of shape (n_samples,), default=None
+            The group of each row, such as a patient: rows of one group are never on both sides of a split, whether it
+            is for calibration, for early stopping, or for rates out of the bag.
 
         Returns
         -------
@@ -90,7 +95,7 @@ class BaseBoosting(CallbackSupportMixin, Voting):
             start = self._ensemble if self.warm_start and hasattr(self, "_ensemble") else None
             if start is not None:
                 settings = replace(settings, seed=self._seed)  # the same rows held out, the same samples
-            problem = self._read_training(X, y, sample_weight, reset=start is None)
+            problem = self._read_training(X, y, sample_weight, groups, reset=start is None)
             if start is not None:
                 self._check_warm_start(start, settings, problem)
             problem, held_out = self._hold_out(settings, problem, X_val, y_val, sample_weight_val)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import narwhals as nw
 import numpy as np
@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
-from sklearn.model_selection import check_cv
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, has_fit_parameter
@@ -18,6 +17,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, h
 from adacc.costs import class_costs
 from adacc.engine.table import is_frame
 from adacc.estimators.cutoffs import CostCurve, brier, cheapest, expected_threshold, read_cost_matrix, reliability
+from adacc.estimators.folds import make_splitter
 from adacc.estimators.reading import COLUMNS, check_labels, check_weight
 from adacc.estimators.settings import one_of
 from adacc.rules.base import Array
@@ -83,6 +83,8 @@ class CostDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     (0.99, 0.14)
     """
 
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": True}
+
     def __init__(
         self,
         estimator: Any,
@@ -112,7 +114,8 @@ class CostDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         sample_weight : array of shape (n_samples,), default=None
             A row of weight 2 counts as two rows: for the estimator, whose `fit` must take it, and in the costs.
         groups : array of shape (n_samples,), default=None
-            For a splitter that keeps groups together.
+            The group of each row: an int `cv` never splits a group, a splitter is given them, and so is the estimator
+            where its `fit` takes groups.
 
         Returns
         -------
@@ -125,7 +128,7 @@ class CostDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_consistent_length(X, labels, groups)
         weight = check_weight(sample_weight, len(labels), "sample_weight")
         self._check_number_of(np.unique(labels[weight > 0.0]))
-        given = self._for_estimator(sample_weight, len(labels))
+        given = self._for_estimator(sample_weight, groups, len(labels))
         estimator = clone(self.estimator).fit(X, labels, **given)
         classes = np.asarray(estimator.classes_)
         self._check_number_of(classes)
@@ -219,19 +222,23 @@ class CostDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 f"of {len(classes)} classes: use threshold='expected'"
             )
 
-    def _for_estimator(self, sample_weight: Any, n_rows: int) -> dict[str, Array]:
-        """What the estimator's `fit` is given of the weights, as they are."""
-        if sample_weight is None:
-            return {}
-        weight = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), n_rows)
-        if get_config()["enable_metadata_routing"]:
-            return process_routing(self, "fit", sample_weight=weight).estimator.fit
-        if not has_fit_parameter(self.estimator, "sample_weight"):
+    def _for_estimator(self, sample_weight: Any, groups: Any, n_rows: int) -> dict[str, NDArray[Any]]:
+        """What the estimator's `fit` is given of the weights and groups, as they are."""
+        given: dict[str, NDArray[Any]] = {}
+        if sample_weight is not None:
+            given["sample_weight"] = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), n_rows)
+        if groups is not None:
+            given["groups"] = np.asarray(groups)
+        if given and get_config()["enable_metadata_routing"]:
+            return dict(process_routing(self, "fit", **given).estimator.fit)
+        if "sample_weight" in given and not has_fit_parameter(self.estimator, "sample_weight"):
             raise TypeError(
                 f"sample_weight was given, but the fit of {self.estimator!r} does not take it; a pipeline hands it on "
                 "where scikit-learn's metadata routing is enabled"
             )
-        return {"sample_weight": weight}
+        if not has_fit_parameter(self.estimator, "groups"):
+            given.pop("groups", None)
+        return given
 
     def _divisors(self, classes: NDArray[Any], class_weight: Array) -> Array | None:
         if self.undo_class_weight is None:
@@ -245,15 +252,13 @@ class CostDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return divisors
 
     def _held_out(
-        self, fitted: Any, X: Any, labels: NDArray[Any], given: dict[str, Array], groups: Any
+        self, fitted: Any, X: Any, labels: NDArray[Any], given: dict[str, NDArray[Any]], groups: Any
     ) -> list[tuple[NDArray[np.intp], Array]]:
         """Numbers of the rows that each fold holds out, and their probabilities by an estimator fitted without them."""
         if self.cv is None:
             return [(np.arange(len(labels)), fitted.predict_proba(X))]
-        if isinstance(self.cv, type):
-            raise TypeError(f"cv must be a splitter such as {self.cv.__name__}(), got the class itself")
         found, everyone = [], np.arange(len(labels))
-        for fold in check_cv(self.cv, labels, classifier=True).split(np.zeros(len(labels)), labels, groups):
+        for fold in make_splitter(self.cv, labels, groups).split(np.zeros(len(labels)), labels, groups):
             # Not scikit-learn's cross_val_predict: it numbers the labels, and costs given by label would mean nothing.
             training, rows = (everyone[part] for part in fold)  # which may be masks
             part = {name: values[training] for name, values in given.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,9 +19,11 @@ from adacc.engine.forest import Bags, Forest, Kind, grow_forest
 from adacc.engine.ground import Plan
 from adacc.engine.layout import Layout
 from adacc.engine.splits import CRITERIA
+from adacc.engine.table import Table
 from adacc.engine.threads import Threads
 from adacc.estimators.calibration import Calibrator
-from adacc.estimators.settings import one_of, read_growth, read_n_jobs, read_seed, whole
+from adacc.estimators.folds import tuning_folds
+from adacc.estimators.settings import check_folds, one_of, read_growth, read_n_jobs, read_seed, whole
 from adacc.estimators.training import Problem
 from adacc.estimators.voting import Voting, attributes_of
 from adacc.rules.adacc import AdaCC2
@@ -78,6 +80,10 @@ class AdaCCForestClassifier(Voting):
         Most bins of a numeric feature; see `AdaCC1Classifier`.
     calibration : {None, "sigmoid", "isotonic"}, default=None
         Turn scores into probabilities that are frequencies, on the rows out of the bags; decisions stay as they are.
+    tuning_cv : int, splitter or None, default=None
+        The rows that the decision, the mixture of bags and the calibration are tuned on: those out of the bags (None),
+        or those that folds hold out, each scored by a forest of the other rows. An int makes stratified folds, which
+        keep the `groups` of `fit` whole; `TimeSplit` holds out rows later than those trained on.
     pos_label : label, default=None
         The positive of two classes: None for the rarer one.
     n_jobs : int, default=None
@@ -100,7 +106,8 @@ class AdaCCForestClassifier(Voting):
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the votes.
     oob_balanced_accuracy_ : float
-        Of rows out of the bags; NaN where a class has none. The decision and who has how much say were tuned on them.
+        Of rows out of the bags, or held out by `tuning_cv`; NaN where a class has none. The decision and the mixture of
+        bags were tuned on them.
     history_ : dict of ndarray
         As of `AdaCC2Classifier`, one bag after the other.
 
@@ -126,12 +133,15 @@ class AdaCCForestClassifier(Voting):
     max_features: Any = "2sqrt"
     max_bins: int | None = 255
     calibration: str | None = None
+    tuning_cv: Any = None
     pos_label: Any = None
     n_jobs: int | None = None
     verbose: int = 0
     random_state: Any = None
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": True}
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None) -> Any:
         """Grow the forest on the rows of X.
 
         Parameters
@@ -142,6 +152,10 @@ class AdaCCForestClassifier(Voting):
             Labels of at least two classes.
         sample_weight : array of shape (n_samples,), default=None
             A row of weight 2 is drawn as often as two rows, one of weight 0 never.
+        groups : array of shape (n_samples,), default=None
+            The group of each row, such as a patient: a group is in or out of a bag as a whole, so that the rows out of
+            the bags, which the forest is tuned on, are of groups that a bag has not seen. The folds of `tuning_cv` keep
+            groups whole instead.
 
         Returns
         -------
@@ -149,9 +163,10 @@ class AdaCCForestClassifier(Voting):
         """
         with self._columns_restored_on_failure():
             bags, n_threads = self._bags(), read_n_jobs(self.n_jobs)
-            problem = self._read_training(X, y, sample_weight)
+            problem = self._read_training(X, y, sample_weight, groups)
             forest = self._grown(problem, bags, n_threads)
-            self.__dict__.update(self._tuned(forest, problem))
+            evidence = self._evidence(forest, problem, bags, n_threads)
+            self.__dict__.update(self._tuned(forest, problem, evidence))
             if self.verbose:
                 sys.stderr.write(
                     f"{type(self).__name__}: {len(forest.ensemble)} trees, balanced accuracy out "
@@ -166,6 +181,7 @@ class AdaCCForestClassifier(Voting):
             whole("max_bins", self.max_bins, least=2)
         if self.calibration is not None:
             one_of("calibration", self.calibration, ("sigmoid", "isotonic"))
+        check_folds("tuning_cv", self.tuning_cv)
         return Bags(self._kinds(), one_of("criterion", self.criterion, CRITERIA), read_seed(self.random_state))
 
     def _kinds(self) -> tuple[Kind, Kind]:
@@ -181,18 +197,34 @@ class AdaCCForestClassifier(Voting):
             columns = partial(Binning(problem.rows.weight, self.max_bins).columns, problem.table)
             layout = Layout(columns, problem.table.n_columns, problem.rows, threads)
             even = np.ones(len(problem.classes))
-            return grow_forest(layout, Plan(AdaCC2(), even, even, 1.0, problem.tie_class), bags, threads)
+            plan = Plan(AdaCC2(), even, even, 1.0, problem.tie_class)
+            groups = problem.groups if self.tuning_cv is None else None  # only rows out of the bags need whole groups
+            ordered = None if groups is None else groups[problem.rows.order]
+            return grow_forest(layout, plan, bags, threads, ordered)
 
-    def _tuned(self, forest: Forest, problem: Problem) -> dict[str, Any]:
-        """What makes the estimator fitted: the forest with the decision and the scale of the rows out of the bags."""
+    def _evidence(self, forest: Forest, problem: Problem, bags: Bags, n_threads: int) -> Evidence:
+        """The rows that the forest is tuned on: those out of its bags, or those that `tuning_cv` holds out."""
+        if self.tuning_cv is None:
+            rows = problem.rows
+            return Evidence(rows.true[forest.asked].astype(np.intp), rows.weight[forest.asked], forest.shares)
+        folds = tuning_folds(self.tuning_cv, problem.y, problem.classes, problem.groups, bags.seed, "tuning_cv")
+        shares = [
+            _shares_of(self._grown(problem.subset(training), bags, n_threads), problem.table.take(held_out))
+            for training, held_out in folds
+        ]
+        judged = np.concatenate([held_out for _, held_out in folds])
+        return Evidence(problem.y[judged], problem.weight[judged], np.concatenate(shares, axis=1))
+
+    def _tuned(self, forest: Forest, problem: Problem, evidence: Evidence) -> dict[str, Any]:
+        """What makes the estimator fitted: the forest with the decision and the scale that the evidence supports."""
         rows = problem.rows
-        true, weight = rows.true[forest.asked].astype(np.intp), rows.weight[forest.asked]
+        true, weight, shares = evidence
         by_class: Array = np.bincount(true, weight, rows.n_classes)  # type: ignore[assignment]
         ensemble, accuracy, calibrator = forest.ensemble, np.nan, None
         if len(true) and by_class.all():
             balanced = weight / by_class[true]
             says = [np.array([1.0 - say, say]) for say in SAYS]
-            tries = [np.tensordot(say, forest.shares, axes=1) for say in says]
+            tries = [np.tensordot(say, shares, axes=1) for say in says]
             found = [_best_decision(each, true, balanced, rows.class_weight, ensemble.tie_class) for each in tries]
             best = int(np.argmax([worth for worth, _ in found]))
             _, decision = found[best]
@@ -222,6 +254,24 @@ class AdaCCForestClassifier(Voting):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = tags.input_tags.allow_nan = tags.input_tags.categorical = True
         return tags
+
+
+class Evidence(NamedTuple):
+    """Rows that a forest is tuned on: class, weight, and the share of the votes of each class by kind of bag."""
+
+    true: NDArray[np.intp]
+    weight: Array
+    shares: Array
+
+
+def _shares_of(forest: Forest, table: Table) -> Array:
+    """The share of the votes that each class has among the bags of each kind, for rows that are in none of them."""
+    found = []
+    for kind in np.unique(forest.kind):
+        votes = forest.ensemble.votes * (forest.kind == kind)[:, None]
+        scores = replace(forest.ensemble, votes=votes).scores(table)
+        found.append(np.column_stack([1.0 - scores, 1.0 + scores]) / 2.0 if scores.ndim == 1 else scores)
+    return np.array(found)
 
 
 def _scores(shares: Array, decision: Array) -> Array:

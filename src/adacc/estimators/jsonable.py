@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adacc.archive import ModelFileError
+from adacc.estimators.folds import SPLITTERS
 
 _DTYPE = re.compile(r"\|b1|\|[iu]1|[<>][iuf][248]|[<>]U\d{1,7}|\|O")
 _TYPES = {"b": bool, "i": int, "u": int, "f": float, "U": str}
@@ -39,6 +40,8 @@ def encode(value: Any, what: str) -> Any:
         return {"scalar": encode(value.item(), what), "dtype": value.dtype.str}
     if isinstance(value, np.ndarray) and value.ndim == 1 and _DTYPE.fullmatch(value.dtype.str):
         return {"array": [encode(item, what) for item in value.tolist()], "dtype": value.dtype.str}
+    if SPLITTERS.get(kind.__name__) is kind:
+        return {"splitter": kind.__name__, "parameters": encode(vars(value), what)}
     raise TypeError(
         f"{what} cannot be kept in a model file: {value!r:.80}, of type {kind.__name__}. It holds None, booleans, "
         "strings, numbers of up to 64 bits, and lists, tuples, dicts and arrays of these; or use pickle or joblib"
@@ -66,7 +69,16 @@ def decode(plain: Any, what: str) -> Any:
             return _array([value], dtype, what)[0]
         case {"array": list(values), "dtype": str(dtype)} if len(plain) == 2:
             return _array(values, dtype, what)
+        case {"splitter": str(name), "parameters": parameters} if len(plain) == 2 and name in SPLITTERS:
+            return _splitter(name, decode(parameters, what), what)
     raise ModelFileError(f"{what} has a value that means nothing: {plain!r:.80}")
+
+
+def _splitter(name: str, parameters: Any, what: str) -> Any:
+    try:
+        return SPLITTERS[name](**parameters)
+    except (TypeError, ValueError) as error:
+        raise ModelFileError(f"{what} cannot be a {name} of {parameters!r:.80}: {error}") from None
 
 
 def decode_labels(plain: Any, what: str) -> list[Any]:

@@ -65,9 +65,10 @@ SHARED = {
     Turn scores into probabilities that are frequencies, by Platt scaling or isotonic regression. Decisions stay those
     of the votes, but for AdaMEC and CGAda, which then decide by the probabilities, and of which CGAda's are frequencies
     among rows weighted by cost.""",
-    "calibration_cv": """int or None, default=None
-    Fit the calibration on the training scores (None, as in the papers) or on so many held-out folds, which is what
-    probabilities that mean something need: 5 will do.""",
+    "calibration_cv": """int, splitter or None, default=None
+    Fit the calibration on the training scores (None, as in the papers) or on the scores of rows that folds hold out,
+    which calibrated probabilities need: 5 is enough. An int makes stratified folds, which keep the `groups` of `fit`
+    whole; a splitter, such as `TimeSplit`, is given the rows that are trained on and their groups.""",
     "pos_label": """label, default=None
     The positive of two classes: None for the rarer one. Only ties depend on it, which go to the other class.""",
     "n_iter_no_change": """int, default=None

@@ -16,6 +16,7 @@ from sklearn.utils.validation import validate_data
 
 from adacc.engine import dtypes
 from adacc.engine.table import ArrayTable, Table, is_frame, is_missing, read
+from adacc.estimators.folds import check_groups
 from adacc.estimators.settings import Settings
 from adacc.estimators.training import Problem, as_counts
 from adacc.rules.base import Array
@@ -78,22 +79,24 @@ class TableReader:
             raise ValueError(f"{error} Give strings as columns of a frame: these are used as categories.") from None
         return read(checked)
 
-    def _read_training(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Problem:
-        """Check X, y and the weights, and note the columns."""
+    def _read_training(self, X: Any, y: Any, sample_weight: Any, groups: Any = None, reset: bool = True) -> Problem:
+        """Check X, y, the weights and the groups, and note the columns."""
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         table = self._read(X, reset=reset)
         labels = check_labels(y, "y")
         check_consistent_length(table.native, labels)
         weight = check_weight(sample_weight, table.n_rows, "sample_weight")
+        group = check_groups(groups, table.n_rows)
         used = np.flatnonzero(weight)
         some_are_left_out = len(used) < table.n_rows
         if some_are_left_out:
             table, labels, weight = table.take(used), labels[used], weight[used]
+            group = None if group is None else group[used]
         classes, codes = number_labels(labels)
         check_classes(classes, some_are_left_out)
         tie_class = self._negative_class(classes, np.bincount(codes, weight))
-        return Problem(table, codes, weight, classes, tie_class, used)
+        return Problem(table, codes, weight, classes, tie_class, used, group)
 
     def _negative_class(self, classes: NDArray[Any], class_weight: NDArray[Any]) -> int:
         """Where ties go: of two classes the one that is not positive, of more the first."""

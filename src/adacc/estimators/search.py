@@ -6,20 +6,20 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, wraps
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import check_cv
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from adacc.costs import class_costs
 from adacc.engine.threads import Threads
 from adacc.estimators.base import BaseBoosting, fitted_attributes
+from adacc.estimators.folds import make_splitter
 from adacc.estimators.reading import COLUMNS
 from adacc.estimators.scoring import ranked, read_scoring, score, scores_by_counts, without_predicting
 from adacc.estimators.settings import Settings, read_settings, whole
@@ -137,6 +137,8 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     {25: 0.6, 50: 0.4, 100: 0.4}
     """
 
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": True}
+
     def __init__(
         self, estimator: Any, costs: Any = None, scoring: Any = "f1", cv: Any = None, rounds: Any = None
     ) -> None:
@@ -160,7 +162,8 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         sample_weight : array of shape (n_samples,), default=None
             A row of weight 2 counts as two rows, in the scores too.
         groups : array of shape (n_samples,), default=None
-            For a splitter that keeps groups together.
+            The group of each row: an int `cv`, like the estimator's own folds, never splits a group, and a splitter is
+            given them.
 
         Returns
         -------
@@ -168,7 +171,7 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         settings, rounds = self._check()
         template = clone(self.estimator)
-        problem = template._read_training(X, y, sample_weight)
+        problem = template._read_training(X, y, sample_weight, groups)
         columns = {name: vars(template)[name] for name in COLUMNS if name in vars(template)}
         grid = Grid(
             self.estimator,
@@ -331,10 +334,8 @@ def _folds(cv: Any, problem: Problem, y: ArrayLike, groups: Any) -> list[tuple[N
     check_consistent_length(labels, groups)
     place = np.full(len(labels), -1)
     place[problem.numbers] = np.arange(len(problem.numbers))
-    if isinstance(cv, type):
-        raise TypeError(f"cv must be a splitter such as {cv.__name__}(), got the class itself")
     folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]] = []
-    for fold in check_cv(cv, labels, classifier=True).split(np.zeros(len(labels)), labels, groups):
+    for fold in make_splitter(cv, labels, groups).split(np.zeros(len(labels)), labels, groups):
         training, judged = _fold_rows(fold, place, len(folds))
         missing = np.setdiff1d(np.arange(len(problem.classes)), problem.y[training])
         if len(missing):

@@ -147,13 +147,21 @@ def read_seed(random_state: Any) -> int:
 def _check_options(options: dict[str, Any]) -> None:
     if options["calibration"] is not None:
         one_of("calibration", options["calibration"], ("sigmoid", "isotonic"))
-    if options["calibration_cv"] is not None:
-        whole("calibration_cv", options["calibration_cv"], least=2)
+    check_folds("calibration_cv", options["calibration_cv"])
     if "sampling_ratio" in options:
         number("sampling_ratio", options["sampling_ratio"], least=1e-6, most=1.0)
     if "n_synthetic" in options:
         whole("n_synthetic", options["n_synthetic"], least=1)
         whole("k_neighbors", options["k_neighbors"], least=1)
+
+
+def check_folds(name: str, cv: Any) -> None:
+    """Refuse what is neither None, a number of folds, nor a splitter."""
+    if cv is None or (callable(getattr(cv, "split", None)) and not isinstance(cv, str | type)):
+        return
+    if not isinstance(cv, Integral) or isinstance(cv, bool):
+        raise TypeError(f"{name} must be None, a whole number of at least 2, or a splitter, got {cv!r}")
+    whole(name, cv, least=2)
 
 
 def whole(name: str, value: Any, least: int | None = None) -> int:

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedKFold
 
 from adacc.costs import class_costs
 from adacc.engine.binning import Binning, Coder
 from adacc.engine.ensemble import Ensemble
 from adacc.engine.ground import Audience, Here, Plan
+from adacc.engine.groups import GroupDraw, GroupSubsampler
 from adacc.engine.layout import Layout
 from adacc.engine.learners import ClassifierLearner, Learner, StumpLearner
 from adacc.engine.loop import Boosting
@@ -25,6 +25,7 @@ from adacc.engine.table import Table
 from adacc.engine.threads import Threads
 from adacc.engine.trees import TreeLearner
 from adacc.estimators.calibration import Calibrator
+from adacc.estimators.folds import tuning_folds
 from adacc.estimators.settings import Settings
 from adacc.rules.base import Array
 
@@ -37,6 +38,8 @@ class Problem:
     ----------
     numbers : ndarray of shape (n_rows,)
         The user's number of each row.
+    groups : ndarray of shape (n_rows,) or None
+        Number of each row's group: no split separates the rows of a group.
     """
 
     table: Table
@@ -45,6 +48,7 @@ class Problem:
     classes: NDArray[Any]
     tie_class: int
     numbers: NDArray[np.intp]
+    groups: NDArray[np.intp] | None = None
 
     @cached_property
     def rows(self) -> Rows:
@@ -60,11 +64,14 @@ class Problem:
             y=self.y[rows],
             weight=as_counts(self.weight[rows]),
             numbers=self.numbers[rows],
+            groups=None if self.groups is None else self.groups[rows],
         )
 
     def split(self, fraction: float, seed: int) -> tuple[Problem, Problem]:
-        """A part to train on and one to watch, each with rows of every class."""
+        """A part to train on and one to watch, each with rows of every class; groups stay whole."""
         rng = np.random.default_rng(seed)
+        if self.groups is not None:
+            return self._split_groups(fraction, rng)
         watched = np.zeros(len(self.y), dtype=bool)
         for k, label in enumerate(self.classes.tolist()):
             members = rng.permutation(np.flatnonzero(self.y == k))
@@ -75,6 +82,18 @@ class Problem:
                 )
             watched[members[: min(max(round(fraction * len(members)), 1), len(members) - 1)]] = True
         return self.subset(np.flatnonzero(~watched)), self.subset(np.flatnonzero(watched))
+
+    def _split_groups(self, fraction: float, rng: np.random.Generator) -> tuple[Problem, Problem]:
+        assert self.groups is not None
+        n_classes = len(self.classes)
+        trained = GroupDraw(self.groups, self.y, n_classes).draw(1.0 - fraction, rng)
+        missing = np.setdiff1d(np.arange(n_classes), self.y[~trained])
+        if len(missing):
+            raise ValueError(
+                "early stopping (n_iter_no_change) holds out groups with rows of every class, but the groups that "
+                f"could be held out have none of {self.classes.tolist()[missing[0]]!r}: give X_val and y_val"
+            )
+        return self.subset(np.flatnonzero(trained)), self.subset(np.flatnonzero(~trained))
 
 
 MOST_ROWS = 1e15
@@ -298,19 +317,21 @@ def _sampler(settings: Settings, problem: Problem, learner: Learner, n_before: i
         return Smote(
             problem.table, rows, learner.prepare, rounds, settings.seed, options["n_synthetic"], options["k_neighbors"]
         )
+    if settings.out_of_bag and problem.groups is not None:
+        return GroupSubsampler(rows, problem.groups[rows.order], settings.seed, settings.subsample)
     return None if settings.subsample == 1.0 else Subsampler.share(rows, settings.seed, settings.subsample)
 
 
 def calibrate(settings: Settings, problem: Problem, ensemble: Ensemble, kind: str) -> tuple[Calibrator, Array | None]:
     """What turns the scores into probabilities, and what these are multiplied by where they decide."""
-    n_folds, n_classes = settings.options["calibration_cv"], len(problem.classes)
-    if n_folds is None:
+    cv, rows = settings.options["calibration_cv"], np.arange(len(problem.y))
+    if cv is None:
         scores = ensemble.scores(problem.table)
     else:
-        scores = held_out_scores(replace(settings, n_rounds=len(ensemble)), problem, n_folds)
-    terms = calibration_terms(settings, problem.plan(settings))
-    weight = problem.weight * terms.class_weight[problem.y]
-    return Calibrator.fit(kind, scores, problem.y, n_classes, weight, terms.rising), terms.multipliers
+        rows, scores = held_out_scores(replace(settings, n_rounds=len(ensemble)), problem, cv)
+    terms, y = calibration_terms(settings, problem.plan(settings)), problem.y[rows]
+    weight = problem.weight[rows] * terms.class_weight[y]
+    return Calibrator.fit(kind, scores, y, len(problem.classes), weight, terms.rising), terms.multipliers
 
 
 class CalibrationTerms(NamedTuple):
@@ -330,18 +351,11 @@ def calibration_terms(settings: Settings, plan: Plan) -> CalibrationTerms:
     return CalibrationTerms(plan.rule.initial(plan.costs), plan.rule.decision(plan.costs), False)
 
 
-def held_out_scores(settings: Settings, problem: Problem, n_folds: int) -> Array:
-    """Scores of every row from ensembles that were trained without it."""
-    counts = np.diff(problem.rows.starts)
-    if counts.min() < n_folds:
-        label = problem.classes.tolist()[counts.argmin()]
-        raise ValueError(
-            f"calibration_cv={n_folds} needs as many rows of every class, but {label!r} has {counts.min()}"
-        )
-    shape = (len(problem.y),) if len(problem.classes) == 2 else (len(problem.y), len(problem.classes))
-    scores = np.empty(shape)
-    folds = StratifiedKFold(n_folds, shuffle=True, random_state=settings.seed)
-    for training, rest in folds.split(np.zeros(len(problem.y)), problem.y):
-        trained = train(settings, problem.subset(training))
-        scores[rest] = trained.ensemble.scores(problem.table.take(rest))
-    return scores
+def held_out_scores(settings: Settings, problem: Problem, cv: Any) -> tuple[NDArray[np.intp], Array]:
+    """Rows that are held out by folds, and their scores from ensembles that were trained without them."""
+    folds = tuning_folds(cv, problem.y, problem.classes, problem.groups, settings.seed, "calibration_cv")
+    scores = [
+        train(settings, problem.subset(training)).ensemble.scores(problem.table.take(held_out))
+        for training, held_out in folds
+    ]
+    return np.concatenate([held_out for _, held_out in folds]), np.concatenate(scores)

@@ -21,13 +21,13 @@ from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from adacc.estimators.classifiers import AdaBoostClassifier
+from adacc.estimators.folds import TimeSplit, check_groups, members_by_class, tuning_folds
 from adacc.estimators.forest import AdaCCForestClassifier
 from adacc.study.found import Found
 
@@ -39,11 +39,16 @@ Scores = dict[int, Array]
 """By number of rounds: a score for each test row, above 0 where the positive class is predicted."""
 
 
+FOREST_TIME_FOLDS = 3
+"""Folds forward in time that a forest is tuned on, where rows have times: each takes a forest."""
+
+
 @dataclass(frozen=True)
 class Fold:
     """Rows to train on, rows to score, and the numbers of rounds that are asked for.
 
     The features are numeric and `category` columns, both with gaps; of y, 1 is the positive class, the rare one.
+    Splits of the training rows keep `groups` whole; where these are times (`in_time`) they go forward.
     """
 
     X: pd.DataFrame
@@ -51,13 +56,26 @@ class Fold:
     X_test: pd.DataFrame
     rounds: list[int]
     seed: int
+    groups: NDArray[Any] | None = None
+    in_time: bool = False
+
+    def tuning_folds(self, n_folds: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Splits of the training rows, at most `n_folds`, as honest as that of the fold itself."""
+        groups, y = check_groups(self.groups, len(self.y)), self.y.astype(np.intp)
+        if self.in_time:
+            cv: Any = TimeSplit(n_folds)
+        else:
+            cv = max(min(n_folds, int(members_by_class(y, 2, groups).min())), 2)
+        return tuning_folds(cv, y, np.arange(2), groups, self.seed, "threshold")
 
 
 @dataclass(frozen=True)
 class Baseline:
     """A method: its label in tables, what it is, the distribution it comes from, its scores, whether it has rounds.
 
-    `probability` turns the scores into the library's own probabilities: most are log-odds.
+    `probability` turns the scores into the library's own probabilities: most are log-odds. With `threshold_folds` the
+    threshold of best balanced accuracy on the rows that so many folds hold out decides instead of 0; the probabilities
+    stay the library's own, as those of scikit-learn's TunedThresholdClassifierCV do.
     """
 
     name: str
@@ -66,10 +84,15 @@ class Baseline:
     scores: Callable[[Fold], Scores]
     boosts: bool = True
     probability: Callable[[Array], Array] = expit
+    threshold_folds: int | None = None
 
     def found(self, fold: Fold) -> dict[int, Found]:
         """By number of rounds."""
-        return {T: Found(scores, self.probability(scores)) for T, scores in self.scores(fold).items()}
+        thresholds = {} if self.threshold_folds is None else tuned_thresholds(self.scores, fold, self.threshold_folds)
+        return {
+            T: Found(scores - thresholds.get(T, 0.0), self.probability(scores))
+            for T, scores in self.scores(fold).items()
+        }
 
 
 def _resampled_tree(sampler: str, fold: Fold) -> Scores:
@@ -172,7 +195,9 @@ def _adaboost(fold: Fold) -> Scores:
 
 def _forest(classifier: type[AdaCCForestClassifier], fold: Fold) -> Scores:
     """With its own defaults, the number of its bags among them."""
-    model = classifier(pos_label=1, n_jobs=1, random_state=fold.seed).fit(fold.X, fold.y)
+    tuning_cv = TimeSplit(FOREST_TIME_FOLDS) if fold.in_time else None
+    model = classifier(pos_label=1, n_jobs=1, random_state=fold.seed, tuning_cv=tuning_cv)
+    model.fit(fold.X, fold.y, groups=fold.groups)
     return {1: model.decision_function(fold.X_test)}
 
 
@@ -183,15 +208,16 @@ def _logistic_regression(fold: Fold) -> Scores:
         return {1: model.fit(X, fold.y).decision_function(X_test)}
 
 
-def _threshold_tuned(method: Callable[[Fold], Scores], fold: Fold, n_folds: int = 5) -> Scores:
-    """The threshold of most balanced accuracy on the training rows, each scored by a model that has not seen it."""
-    held_out: dict[int, Array] = defaultdict(lambda: np.empty(len(fold.y)))
-    splitter = StratifiedKFold(min(n_folds, _rarer(fold)), shuffle=True, random_state=fold.seed)
-    for train, test in splitter.split(fold.X, fold.y):
-        inner = replace(fold, X=fold.X.iloc[train], y=fold.y[train], X_test=fold.X.iloc[test])
-        for T, found in method(inner).items():
-            held_out[T][test] = found
-    return {T: scores - best_threshold(fold.y, held_out[T]) for T, scores in method(fold).items()}
+def tuned_thresholds(method: Callable[[Fold], Scores], fold: Fold, n_folds: int) -> dict[int, float]:
+    """By number of rounds, the threshold of best balanced accuracy on training rows that the model has not seen."""
+    folds = fold.tuning_folds(n_folds)
+    held_out: dict[int, list[Array]] = defaultdict(list)
+    for train, test in folds:
+        inner = replace(fold, X=fold.X.iloc[train], y=fold.y[train], X_test=fold.X.iloc[test], groups=None)
+        for T, scores in method(inner).items():
+            held_out[T].append(scores)
+    y = fold.y[np.concatenate([test for _, test in folds])]
+    return {T: best_threshold(y, np.concatenate(scores)) for T, scores in held_out.items()}
 
 
 def best_threshold(y: NDArray[np.int8], scores: Array) -> float:
@@ -280,9 +306,14 @@ def _library(module: str) -> Any:
         raise ImportError(f"this baseline needs {module.split('.')[0]}: pip install 'adacc[study]'") from error
 
 
-def _of_imblearn(name: str, about: str, scores: Callable[[Fold], Scores]) -> Baseline:
+def _of_imblearn(
+    name: str, about: str, scores: Callable[[Fold], Scores], threshold_folds: int | None = None
+) -> Baseline:
     """One without rounds."""
-    return Baseline(name, about, "imbalanced-learn", scores, boosts=False, probability=_from_probability)
+    return Baseline(
+        name, about, "imbalanced-learn", scores, boosts=False, probability=_from_probability,
+        threshold_folds=threshold_folds,
+    )  # fmt: skip
 
 
 FORESTS = {"adacc-forest": AdaCCForestClassifier}
@@ -344,44 +375,51 @@ BASELINES = {
     "balanced-random-forest-threshold": _of_imblearn(
         "Balanced R.F. + threshold",
         "A balanced random forest with the threshold of best balanced accuracy on held-out rows.",
-        partial(_threshold_tuned, partial(_resampling_ensemble, "BalancedRandomForestClassifier"), n_folds=3),
+        partial(_resampling_ensemble, "BalancedRandomForestClassifier"),
+        threshold_folds=3,
     ),
     "easy-ensemble-threshold": _of_imblearn(
         "EasyEnsemble + threshold",
         "EasyEnsemble with the threshold of best balanced accuracy on held-out rows.",
-        partial(_threshold_tuned, partial(_resampling_ensemble, "EasyEnsembleClassifier"), n_folds=3),
+        partial(_resampling_ensemble, "EasyEnsembleClassifier"),
+        threshold_folds=3,
     ),
     "lightgbm-threshold": Baseline(
         "LightGBM + threshold",
         "Gradient boosted trees with the threshold of best balanced accuracy on held-out rows.",
         "lightgbm",
-        partial(_threshold_tuned, partial(_lightgbm, weighted=False), n_folds=3),
+        partial(_lightgbm, weighted=False),
+        threshold_folds=3,
     ),
     "lightgbm-shallow-threshold": Baseline(
         "LightGBM, shallow + threshold",
         "Gradient boosted trees of eight leaves with the threshold of best balanced accuracy on held-out rows.",
         "lightgbm",
-        partial(_threshold_tuned, partial(_shallow_lightgbm, weighted=False), n_folds=3),
+        partial(_shallow_lightgbm, weighted=False),
         boosts=False,
+        threshold_folds=3,
     ),
     "xgboost-threshold": Baseline(
         "XGBoost + threshold",
         "Gradient boosted trees with the threshold of best balanced accuracy on held-out rows.",
         "xgboost",
-        partial(_threshold_tuned, partial(_xgboost, weighted=False), n_folds=3),
+        partial(_xgboost, weighted=False),
+        threshold_folds=3,
     ),
     "adaboost-threshold": Baseline(
         "AdaBoost + threshold",
         "AdaBoost with the threshold of best balanced accuracy on held-out rows.",
         "adacc",
-        partial(_threshold_tuned, _adaboost),
+        _adaboost,
         probability=_from_half_log_odds,
+        threshold_folds=5,
     ),
     "hist-gradient-boosting-threshold": Baseline(
         "HistGB + threshold",
         "Gradient boosted trees with the threshold of best balanced accuracy on held-out rows.",
         "scikit-learn",
-        partial(_threshold_tuned, partial(_hist_gradient_boosting, class_weight=None)),
+        partial(_hist_gradient_boosting, class_weight=None),
+        threshold_folds=5,
     ),
     "logistic-regression": Baseline(
         "Logistic regression",
