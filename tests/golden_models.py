@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 import adacc
+from adacc import archive
 
 GOLDEN = Path(__file__).parent / "estimators" / "golden"
 
@@ -18,31 +19,41 @@ N_TRAINING, N_ASKED = 60, 12
 WARM = {"n_estimators": 5, "warm_start": True, "random_state": 0}
 
 MODELS = {
-    "three-classes": (adacc.AdaCC2Classifier(n_estimators=8), "frame", "three"),
-    "trees": (adacc.AdaCC1Classifier(n_estimators=6, max_depth=3, random_state=0), "frame", "two"),
-    "forest": (adacc.AdaCCForestClassifier(n_estimators=4, n_rounds=2, max_depth=3, random_state=0), "numbers", "two"),
-    "forest-three-classes": (
+    "format-1-three-classes": (adacc.AdaCC2Classifier(n_estimators=8), "frame", "three"),
+    "format-1-trees": (adacc.AdaCC1Classifier(n_estimators=6, max_depth=3, random_state=0), "frame", "two"),
+    "format-1-forest": (
+        adacc.AdaCCForestClassifier(n_estimators=4, n_rounds=2, max_depth=3, random_state=0),
+        "numbers",
+        "two",
+    ),
+    "format-1-forest-three-classes": (
         adacc.AdaCCForestClassifier(n_estimators=4, n_rounds=2, max_depth=3, calibration="sigmoid", random_state=0),
         "frame",
         "three",
     ),
-    "sigmoid-cv": (
+    "format-1-sigmoid-cv": (
         adacc.AdaCC2Classifier(n_estimators=6, calibration="sigmoid", calibration_cv=3, random_state=0),
         "numbers",
         "two",
     ),
-    "isotonic-votes": (adacc.AdaCC1Classifier(n_estimators=6, calibration="isotonic"), "numbers", "two"),
-    "adamec-costs": (adacc.AdaMECClassifier(n_estimators=6, costs={"ok": 1, "fraud": 7.5}), "numbers", "two"),
-    "early-stopping": (adacc.AdaCC1Classifier(n_estimators=10, n_iter_no_change=3, random_state=3), "numbers", "two"),
-    "warm-start-costs": (adacc.CGAdaClassifier(costs={"ok": 0.25, "fraud": 2}, **WARM), "numbers", "two"),
-    "warm-start-trees": (adacc.AdaC2Classifier(max_depth=2, max_features=0.5, **WARM), "numbers", "three"),
-    "warm-start-sampler": (adacc.BoostingClassifier("rusboost", sampling_ratio=0.5, **WARM), "frame", "two"),
-    "warm-start-subsample": (
+    "format-1-isotonic-votes": (adacc.AdaCC1Classifier(n_estimators=6, calibration="isotonic"), "numbers", "two"),
+    "format-1-adamec-costs": (adacc.AdaMECClassifier(n_estimators=6, costs={"ok": 1, "fraud": 7.5}), "numbers", "two"),
+    "format-1-early-stopping": (
+        adacc.AdaCC1Classifier(n_estimators=10, n_iter_no_change=3, random_state=3),
+        "numbers",
+        "two",
+    ),
+    "format-1-warm-start-costs": (adacc.CGAdaClassifier(costs={"ok": 0.25, "fraud": 2}, **WARM), "numbers", "two"),
+    "format-1-warm-start-trees": (adacc.AdaC2Classifier(max_depth=2, max_features=0.5, **WARM), "numbers", "three"),
+    "format-1-warm-start-sampler": (adacc.BoostingClassifier("rusboost", sampling_ratio=0.5, **WARM), "frame", "two"),
+    "format-1-warm-start-subsample": (
         adacc.AdaNCC1Classifier(subsample=0.5, rates="out-of-bag", max_bins=16, **WARM),
         "numbers",
         "two",
     ),
-}  # fmt: skip
+    "format-2-warm-start-costs": (adacc.CGAdaClassifier(costs={"ok": 0.25, "fraud": 2}, **WARM), "numbers", "two"),
+    "format-2-warm-start-trees": (adacc.AdaC2Classifier(max_depth=2, max_features=0.5, **WARM), "numbers", "three"),
+}
 
 
 def table(n_rows, seed):
@@ -93,16 +104,17 @@ def expected(model, training, asked):
 
 
 def write(name):
+    assert name.startswith(f"format-{archive.VERSION}-")
     model, kind, labels = MODELS[name]
     (X, y), (asked, _) = table(N_TRAINING, seed=7), table(N_ASKED, seed=8)
     training = {"X": as_json(X[kind]), "y": y[labels].tolist()}
     model.fit(from_json(training["X"]), training["y"])
     answers = expected(model, training, as_json(asked[kind]))
-    model.save(GOLDEN / f"format-1-{name}.adacc", notes=answers["notes"])
-    (GOLDEN / f"format-1-{name}.json").write_text(json.dumps(answers, ensure_ascii=False) + "\n", "utf-8")
+    model.save(GOLDEN / f"{name}.adacc", notes=answers["notes"])
+    (GOLDEN / f"{name}.json").write_text(json.dumps(answers, ensure_ascii=False) + "\n", "utf-8")
 
 
 if __name__ == "__main__":
     for each in MODELS:
-        if not (GOLDEN / f"format-1-{each}.adacc").exists():
+        if not (GOLDEN / f"{each}.adacc").exists():
             write(each)
