@@ -97,7 +97,7 @@ def test_equal_contents_are_equal_bytes_whatever_the_order_and_layout():
 def test_other_tools_can_read_it():
     members = members_of()
     np.testing.assert_array_equal(np.load(io.BytesIO(members["reals.npy"]), allow_pickle=False), ARRAYS["reals"])
-    assert json.loads(members["model.json"])["format_version"] == 1
+    assert json.loads(members["model.json"])["format_version"] == archive.VERSION
     lines = members["SHA256SUMS"].decode().splitlines()
     assert [line.split("  ")[1] for line in lines] == ["model.json", *sorted(f"{name}.npy" for name in ARRAYS)]
 
@@ -140,8 +140,8 @@ FAULTS = {
     "no document": (zipped(sealed({"reals.npy": members_of()["reals.npy"]})), r"it has no model\.json"),
     "another zip": (zipped({"word/document.xml": b"<xml/>"}), r"not a model file: it has no model\.json"),
     "of another format": (with_document(format="skops"), "its format is 'skops' and not 'adacc model'"),
-    "of a later version": (with_document(format_version=2),
-                           "this file has format version 2; this adacc reads 1: update adacc"),
+    "of a later version": (with_document(format_version=3),
+                           "this file has format version 3; this adacc reads up to 2: update adacc"),
     "of no version": (with_document(format_version=True), "format_version must be a whole number"),
     "a list": (with_member("model.json", b"[]"), "must hold an object, not a list"),
     "no JSON": (with_member("model.json", b"{"), "is no JSON"),

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from adacc.files import whole_file
 
-FORMAT, VERSION = "adacc model", 1
+FORMAT, VERSION = "adacc model", 2
 DOCUMENT, SEAL = "model.json", "SHA256SUMS"
 
 MOST_BYTES = 2**31 - 1
@@ -194,8 +194,8 @@ def _check_version(name: Any, version: Any) -> None:
         raise ModelFileError(f"this is not a model file: its format is {name!r:.80} and not {FORMAT!r}")
     if type(version) is not int or version < 1:
         raise ModelFileError(f"format_version must be a whole number of at least 1, got {version!r:.80}")
-    if version != VERSION:
-        raise ModelFileError(f"this file has format version {version}; this adacc reads {VERSION}: update adacc")
+    if version > VERSION:
+        raise ModelFileError(f"this file has format version {version}; this adacc reads up to {VERSION}: update adacc")
 
 
 def _as_npy(name: str, array: NDArray[Any]) -> bytes:

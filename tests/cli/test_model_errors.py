@@ -95,8 +95,11 @@ CASES = [
     ("predict new.csv outcome.adacc", "new.csv: this is not a model file"),
     ("predict other.zip new.csv", "other.zip: this is not a model file: it has no model.json"),
     ("predict broken.adacc new.csv", "broken.adacc: the file is damaged or no zip"),
-    ("evaluate later.adacc new.csv", "later.adacc: this file has format version 7; this adacc reads 1: update adacc"),
-    ("explain later.adacc", "later.adacc: this file has format version 7; this adacc reads 1: update adacc"),
+    (
+        "evaluate later.adacc new.csv",
+        "later.adacc: this file has format version 7; this adacc reads up to 2: update",
+    ),
+    ("explain later.adacc", "later.adacc: this file has format version 7; this adacc reads up to 2: update"),
     # predict
     ("predict outcome.adacc nosuch.csv -o s.csv", "nosuch.csv does not exist"),
     ("predict outcome.adacc new.csv -o s.xlsx", "s.xlsx: output files end in .csv, .csv.gz, .tsv, "),

@@ -155,7 +155,9 @@ def test_calibration_can_be_asked_for_when_the_rounds_are_there(rare):
         model.decision_function(X), fit("adacc2", rare, n_estimators=20).decision_function(X), rtol=1e-9
     )
     assert model.n_iter_ == 20
-    with pytest.raises(ValueError, match="same method, options and weak learner"):  # there it changes the votes
+    with pytest.raises(
+        ValueError, match="the same calibration as in the last fit: was None"
+    ):  # there it changes the votes
         fit("adamec", rare, warm_start=True).set_params(calibration="isotonic").fit(*rare)
 
 

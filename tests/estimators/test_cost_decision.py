@@ -456,6 +456,13 @@ def test_scikit_learns_own_tools_take_every_method(method):
         ({"cost_matrix": np.ones((3, 3))}, ValueError, r"got the shape \(3, 3\)"),
         ({"cost_matrix": "balanced"}, TypeError, "cost_matrix must be a dict or an array of numbers, got 'balanced'"),
         ({"cost_matrix": [[0, np.inf], [1, 0]]}, ValueError, "must be finite, got inf for predicting 1 of 0"),
+        ({"cost_matrix": {0: 1, 1: np.inf}}, ValueError, r"finite, got inf for predicting 0 of 1; .* many times as"),
+        ({"cost_matrix": {0: np.nan, 1: 1}}, ValueError, "must be finite, got nan for predicting 1 of 0"),
+        ({"cost_matrix": {(0, 1): 1, (1, 0): -np.inf}}, ValueError, "must be finite, got -inf for predicting 0 of 1"),
+        ({"cost_matrix": {0: 1e308, 1: 1e308}}, ValueError, r"of at most 1e\+100, got 1e\+308 for predicting 1 of 0"),
+        ({"cost_matrix": [[-1e308, 1e308], [1, 0]]}, ValueError, r"of at most 1e\+100, got -1e\+308 for predicting 0"),
+        ({"cost_matrix": {0: 10**400, 1: 1}}, ValueError, r"of at most 1e\+100, got one beyond the range of floats"),
+        ({"cost_matrix": [[0, 10**400], [1, 0]]}, ValueError, r"of at most 1e\+100, got one beyond the range"),
         ({"cost_matrix": [[0, 1], [-1, 0]]}, ValueError, "not reward errors, but predicting 0 where 1 is true costs"),
         ({"cost_matrix": [[1, 1], [2, 2]]}, ValueError, "must make some error cost more than the right answer"),
         ({"cost_matrix": {0: 0, 1: 0}}, ValueError, "must make some error cost more"),
@@ -477,6 +484,16 @@ def test_fit_says_what_is_wrong(params, error, message, rare):
     with pytest.raises(error, match=message):
         model.fit(*rare)
     assert vars(model) == before
+
+
+def test_the_largest_costs_there_may_be(rare):
+    X, y = rare
+    large = CostDecision(GaussianNB(), {0: 2e99, 1: 1e100}, threshold="tuned").fit(
+        X, y, sample_weight=np.full(len(y), 1e50)
+    )
+    plain = CostDecision(GaussianNB(), {0: 0.2, 1: 1}, threshold="tuned").fit(X, y, sample_weight=np.full(len(y), 1e50))
+    assert large.threshold_ == pytest.approx(plain.threshold_)
+    assert large.expected_cost_ == pytest.approx(plain.expected_cost_ * 1e100)
 
 
 def test_data_that_cannot_be_decided(rare, three):

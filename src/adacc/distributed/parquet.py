@@ -23,7 +23,7 @@ from adacc.engine.binning import Categories, Coder
 from adacc.engine.loop import Boosting
 from adacc.estimators.base import FAILED_AT_ONCE, BaseBoosting
 from adacc.estimators.reading import COLUMNS, read_weight
-from adacc.estimators.scoring import BY_COUNTS, Counts, ranked
+from adacc.estimators.scoring import BY_COUNTS, Counts, ranks
 from adacc.estimators.search import CostSearchCV, read_costs
 from adacc.estimators.settings import Settings, read_settings
 from adacc.rules.base import Array
@@ -214,7 +214,7 @@ def _search(
     else:
         pairs = sum(pieces.answers(Look(count_pairs, (models,))))
         scores = _f1(pairs, tie_class)
-    best = int(ranked(scores).argmax())
+    best = int(ranks(scores).argmin())
     return models[best], failed[best]
 
 

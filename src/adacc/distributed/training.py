@@ -117,7 +117,7 @@ def boost(
     ground = Scattered(plan, found.coder, found.class_weight, settings.criterion, crew)
     boosting = Boosting(ground)
     boosting.run(settings.n_rounds, after_round)
-    attributes = attributes_of(boosting.ensemble(), found.classes) | origin_of(settings)
+    attributes = attributes_of(boosting.ensemble(), found.classes) | origin_of(settings, found.classes)
     if settings.calibration is not None:
         terms = calibration_terms(settings, plan)
         calibrator = Calibrator.fit_each(settings.calibration, ground.scores(terms.class_weight), terms.rising)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, ClassVar
 
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, get_tags
 
@@ -16,6 +16,7 @@ from adacc.engine.ensemble import Ensemble
 from adacc.engine.loop import Boosting
 from adacc.estimators.compat import CALLER_OF_FIT, CallbackRounds, CallbackSupportMixin, with_callbacks
 from adacc.estimators.parameters import parameters
+from adacc.estimators.provenance import check_same_training, training_record
 from adacc.estimators.settings import Settings, read_settings
 from adacc.estimators.training import Problem, calibrate, train
 from adacc.estimators.voting import Voting, attributes_of
@@ -133,12 +134,11 @@ class BaseBoosting(CallbackSupportMixin, Voting):
         return tags
 
     def _check_warm_start(self, start: Ensemble, settings: Settings, problem: Problem) -> None:
-        if self._trained_by != _training_of(settings):
-            raise ValueError(f"warm_start goes on with the same method, options and weak learner: {self._trained_by}")
-        start.models.check(problem.table)
         known, now = self.classes_.tolist(), problem.classes.tolist()
         if known != now:
             raise ValueError(f"warm_start needs the classes of the last fit, {known}; y has {now}")
+        check_same_training(self._trained_by, settings, problem.classes)
+        start.models.check(problem.table)
         if settings.n_rounds < len(start):
             there = f"the {len(start)} rounds there are"
             raise ValueError(f"with warm_start n_estimators must be at least {there}, got {settings.n_rounds}")
@@ -162,24 +162,9 @@ def fitted_attributes(ensemble: Ensemble, problem: Problem, settings: Settings |
     if settings.calibration is not None:
         calibrator, multipliers = calibrate(settings, problem, ensemble, settings.calibration)
         attributes |= {"_calibrator": calibrator, "_multipliers": multipliers}
-    return attributes | origin_of(settings)
+    return attributes | origin_of(settings, problem.classes)
 
 
-def origin_of(settings: Settings) -> dict[str, Any]:
+def origin_of(settings: Settings, classes: NDArray[Any]) -> dict[str, Any]:
     """What a later fit must know to go on from an ensemble."""
-    return {"_trained_by": _training_of(settings), "_seed": settings.seed}
-
-
-def _training_of(settings: Settings) -> str:
-    """What must be the same for the rounds of two fits to make one ensemble.
-
-    Calibration only where it decides: elsewhere it may be asked for, or changed, when the rounds are there.
-    """
-    kind = "stumps" if settings.growth.is_stump else f"trees of {settings.growth}"
-    trees = f"{kind} by {settings.criterion} with max_bins={settings.max_bins}"
-    learner = trees if settings.estimator is None else settings.estimator
-    after = () if settings.method.decides_by_probability else ("calibration", "calibration_cv")
-    options = {name: value for name, value in settings.options.items() if name not in after}
-    rows = settings.method.sampler or ("all rows" if settings.subsample == 1.0 else f"a share of {settings.subsample}")
-    judged = ", rated out of the bag" if settings.out_of_bag else ""
-    return f"{settings.rule} on {rows}{judged} with {options}, {learner}"
+    return {"_trained_by": training_record(settings, classes), "_seed": settings.seed}

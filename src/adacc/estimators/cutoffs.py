@@ -15,6 +15,11 @@ from adacc.rules.base import Array
 SAME = 1e-12
 """Costs that differ by less, where the dearest error costs 1, are equal: the rest is rounding."""
 
+LARGEST_COST = 1e100
+"""Sums of larger costs over weighted rows could leave the range of floats."""
+
+RATIOS = "only ratios of costs decide, so make an error to avoid at any price many times as dear as the others"
+
 N_GROUPS = 10
 """Of rows of like probability."""
 
@@ -32,17 +37,24 @@ def read_cost_matrix(given: Any, classes: NDArray[Any]) -> Array:
     labels = classes.tolist()
     if given is None:
         return 1.0 - np.eye(len(labels))
-    if isinstance(given, Mapping) or hasattr(given, "keys"):
-        costs = _from_mapping(dict(given), labels)
-    else:
-        try:
-            costs = np.array(given, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise TypeError(f"cost_matrix must be a dict or an array of numbers, got {given!r:.80}") from None
-        if costs.shape != (len(labels), len(labels)):
-            wanted = f"a row and a column for each class of {labels}"
-            raise ValueError(f"cost_matrix must have {wanted}, got the shape {costs.shape}")
+    by_label = isinstance(given, Mapping) or hasattr(given, "keys")
+    try:
+        costs = _from_mapping(dict(given), labels) if by_label else _from_array(given, labels)
+    except OverflowError:
+        wanted = f"hold costs of at most {LARGEST_COST:g}"
+        raise ValueError(f"cost_matrix must {wanted}, got one beyond the range of floats; {RATIOS}") from None
     _check_costs(costs, labels)
+    return costs
+
+
+def _from_array(given: Any, labels: list[Any]) -> Array:
+    try:
+        costs = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"cost_matrix must be a dict or an array of numbers, got {given!r:.80}") from None
+    if costs.shape != (len(labels), len(labels)):
+        wanted = f"a row and a column for each class of {labels}"
+        raise ValueError(f"cost_matrix must have {wanted}, got the shape {costs.shape}")
     return costs
 
 
@@ -65,13 +77,17 @@ def _from_mapping(given: dict[Any, Any], labels: list[Any]) -> Array:
     if by_pair:
         return np.array([[given.get((true, predicted), 0.0) for predicted in labels] for true in labels], dtype=float)
     of_missing = np.array([given[label] for label in labels], dtype=float)
-    return of_missing[:, None] * (1.0 - np.eye(len(labels)))
+    return np.where(np.eye(len(labels), dtype=bool), 0.0, of_missing[:, None])
 
 
 def _check_costs(costs: Array, labels: list[Any]) -> None:
-    if not np.isfinite(costs).all():
-        i, j = np.argwhere(~np.isfinite(costs))[0].tolist()
-        raise ValueError(f"cost_matrix must be finite, got {costs[i, j]} for predicting {labels[j]!r} of {labels[i]!r}")
+    too_large = ~(np.abs(costs) <= LARGEST_COST)  # NaN among them
+    if too_large.any():
+        i, j = np.argwhere(too_large)[0].tolist()
+        wanted = f"hold costs of at most {LARGEST_COST:g}" if np.isfinite(costs[i, j]) else "be finite"
+        raise ValueError(
+            f"cost_matrix must {wanted}, got {costs[i, j]} for predicting {labels[j]!r} of {labels[i]!r}; {RATIOS}"
+        )
     extra = costs - np.diag(costs)[:, None]
     if (extra < 0.0).any():
         i, j = np.argwhere(extra < 0.0)[0].tolist()

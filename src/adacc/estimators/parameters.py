@@ -77,7 +77,8 @@ SHARED = {
     "validation_fraction": """float, default=0.1
     Part of the rows held out for early stopping, where `fit` is given no ``X_val``.""",
     "warm_start": """bool, default=False
-    Whether `fit` goes on from the rounds of the last `fit` on the same data.""",
+    Whether `fit` goes on from the rounds of the last `fit` on the same data. Method, options, costs and weak learner
+    must have the same values as then.""",
     "n_jobs": """int, default=None
     Threads over features. The result does not depend on it.""",
     "verbose": """int, default=0

@@ -95,7 +95,7 @@ def revive(document: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Voting:
         **attributes_of(ensemble, classes),
         "_calibrator": calibrator,
         "_multipliers": multipliers,
-        "_trained_by": parts.entry("training", str, type(None)),
+        "_trained_by": parts.entry("training", dict, str, type(None)),
         "_seed": _seed(parts),
         "n_features_in_": len(features),
         "feature_names_in_": _feature_names(parts, len(features)),

@@ -8,26 +8,46 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.metrics import check_scoring, f1_score, make_scorer, precision_score, recall_score
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+from sklearn.metrics import (
+    average_precision_score,
+    brier_score_loss,
+    check_scoring,
+    f1_score,
+    jaccard_score,
+    make_scorer,
+    precision_score,
+    recall_score,
+)
 
 from adacc.estimators.settings import Settings
 from adacc.estimators.training import Problem, Trained
 from adacc.rules.base import Array
 
-OF_POSITIVE = {"f1": f1_score, "precision": precision_score, "recall": recall_score}
-"""Scores of one class of two."""
+OF_DECISIONS = {"f1": f1_score, "precision": precision_score, "recall": recall_score, "jaccard": jaccard_score}
+"""Scores of the decisions for the positive of two classes; of more, scikit-learn has their macro averages."""
+
+OF_SCORES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "average_precision": (average_precision_score, {"response_method": ("decision_function", "predict_proba")}),
+    "neg_brier_score": (brier_score_loss, {"response_method": "predict_proba", "greater_is_better": False}),
+}
+"""Scores of the scores or probabilities of the positive of two classes, and what a scorer must know of them."""
 
 
 def read_scoring(scoring: Any, problem: Problem, estimator: Any) -> Callable[..., float]:
     """The scorer for what a user gave; the scores of one class are those of the positive class, or macro averages."""
     if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
         raise ValueError(f"scoring must be one name or one scorer, got {scoring!r}")
-    if scoring not in OF_POSITIVE:
-        return check_scoring(estimator, scoring=scoring)
     if len(problem.classes) > 2:
-        return check_scoring(estimator, scoring=f"{scoring}_macro")
+        return check_scoring(estimator, scoring=f"{scoring}_macro" if scoring in OF_DECISIONS else scoring)
     positive = problem.classes[1 - problem.tie_class]
-    return make_scorer(OF_POSITIVE[scoring], pos_label=positive, zero_division=0.0)
+    if scoring in OF_DECISIONS:
+        return make_scorer(OF_DECISIONS[scoring], pos_label=positive, zero_division=0.0)
+    if scoring in OF_SCORES:
+        metric, options = OF_SCORES[scoring]
+        return make_scorer(metric, pos_label=positive, **options)
+    return check_scoring(estimator, scoring=scoring)
 
 
 def score(scorer: Callable[..., float], estimator: Any, X: Any, y: Any, weight: Any) -> float:
@@ -40,9 +60,19 @@ def score(scorer: Callable[..., float], estimator: Any, X: Any, y: Any, weight: 
     return float(value)
 
 
-def ranked(scores: Array) -> Array:
-    """Scores to compare: one that is not defined is the worst."""
-    return np.where(np.isnan(scores), -np.inf, scores)
+def ranks(scores: Array) -> NDArray[np.int32]:
+    """Rank of each score, 1 for the best and the same for equal ones; NaN comes after all others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ranks(np.array([0.5, np.nan, 0.7, -np.inf, 0.7, np.nan]))
+    array([3, 5, 1, 4, 1, 5], dtype=int32)
+    """
+    defined = ~np.isnan(scores)
+    found = np.full(len(scores), defined.sum() + 1, dtype=np.int32)
+    found[defined] = rankdata(-scores[defined], method="min")
+    return found
 
 
 class Counts(NamedTuple):

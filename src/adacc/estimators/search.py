@@ -10,7 +10,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, get_tags
@@ -21,7 +20,7 @@ from adacc.engine.threads import Threads
 from adacc.estimators.base import BaseBoosting, fitted_attributes
 from adacc.estimators.folds import make_splitter
 from adacc.estimators.reading import COLUMNS
-from adacc.estimators.scoring import ranked, read_scoring, score, scores_by_counts, without_predicting
+from adacc.estimators.scoring import ranks, read_scoring, score, scores_by_counts, without_predicting
 from adacc.estimators.settings import Settings, read_settings, whole
 from adacc.estimators.training import Bench, Problem, Trained, train_on
 from adacc.rules import METHODS
@@ -87,9 +86,10 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         None is the grid of the AdaCC paper for two classes: 1 for the positive class and 0.1, 0.2, ..., 1 for the
         other; for more classes ten steps from equal costs to balanced ones.
     scoring : str or callable, default="f1"
-        What to maximise: a name that scikit-learn knows or a ``scorer(estimator, X, y)``. "f1", "precision" and
-        "recall" are those of the positive class (the estimator's `pos_label`; by default the rarer class), for more
-        than two classes the macro average. A callable is given the rows' weights if it takes ``sample_weight``.
+        What to maximise: a name that scikit-learn knows or a ``scorer(estimator, X, y)``. "f1", "precision", "recall",
+        "jaccard", "average_precision" and "neg_brier_score" are those of the positive class (the estimator's
+        `pos_label`; by default the rarer class), for more than two classes the first four are macro averages. A
+        callable is given the rows' weights if it takes ``sample_weight``. Costs whose mean score is NaN rank last.
     cv : int, splitter, iterable or None, default=None
         None scores on the training data, as the paper does. Otherwise scikit-learn's cross-validation; the best costs
         are then fitted to all rows.
@@ -109,7 +109,8 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     best_estimator_ : classifier
         The estimator fitted to all rows with the best costs and number of rounds.
     best_by_rounds_ : dict
-        For each of `rounds` the best costs: ``costs``, ``n_estimators``, ``score`` and the fitted ``estimator``.
+        For each of `rounds` the best costs: ``costs``, ``n_estimators``, ``score`` and the fitted ``estimator``. The
+        score is NaN where no costs have one.
     cv_results_ : dict of lists and ndarrays
         An entry for each pair of costs and rounds, named as in scikit-learn's searches: ``params``, ``param_costs``,
         ``param_n_estimators``, ``split0_test_score`` ..., ``mean_test_score``, ``std_test_score``,
@@ -201,8 +202,10 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                     for training, judged in _folds(self.cv, problem, y, groups)
                 ]
                 by_split = [scores(_train_all(grid.tries, *fold, threads), *fold) for fold in folds]
+            kind = "train" if self.cv is None else "test"
             mean = np.mean(by_split, axis=0)
-            best = ranked(mean).argmax(axis=0).tolist()  # for each number of rounds; the first of equal ones
+            _check_defined(np.array(by_split), mean, kind)
+            best = [int(ranks(of_rounds).argmin()) for of_rounds in mean.T]  # the first of equal ones
             if self.cv is not None:
                 again = sorted(set(best))
                 refitted = _train_all([grid.tries[i] for i in again], problem, None, threads)
@@ -212,11 +215,11 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             Best(grid.by_label[i], T, float(mean[i, t]), grid.model(i, trained[i], T, problem))
             for t, (T, i) in enumerate(zip(rounds, best, strict=True))
         ]
-        t = int(ranked(np.array([each.score for each in found])).argmax())
+        t = int(ranks(np.array([each.score for each in found])).argmin())
         self.best_by_rounds_ = dict(zip(rounds, found, strict=True))
         self.best_costs_, self.best_n_estimators_, self.best_score_, self.best_estimator_ = found[t]
         self.best_index_ = best[t] * len(rounds) + t
-        self.cv_results_ = _results(grid, by_split, "train" if self.cv is None else "test")
+        self.cv_results_ = _results(grid, by_split, kind)
         self.n_splits_ = 0 if self.cv is None else len(by_split)
         self.scorer_ = scorer
         self.classes_ = problem.classes
@@ -360,6 +363,20 @@ def _fold_rows(fold: Any, place: NDArray[np.intp], number: int) -> list[NDArray[
     return [(found := place[part.astype(np.intp)])[found >= 0] for part in parts]
 
 
+def _check_defined(by_split: Array, mean: Array, kind: str) -> None:
+    """Warn of scores that are NaN, or raise an error where no costs have a mean score that is not."""
+    n_undefined = int(np.isnan(by_split).sum())
+    if n_undefined == 0:
+        return
+    undefined = f"{n_undefined} of the {by_split.size} {kind} scores are NaN"
+    if np.isnan(mean).all():
+        raise ValueError(
+            f"scoring must give a number in every fold for some costs, but {undefined}; a scorer of scikit-learn gives "
+            "NaN where a fold lacks a class, or where the score is not defined for the model's predictions"
+        )
+    warnings.warn(f"{undefined}; costs whose mean score is NaN are ranked last", UserWarning, stacklevel=3)
+
+
 def _results(grid: Grid, by_split: list[Array], kind: str) -> dict[str, Any]:
     params = [{"costs": by_label, "n_estimators": T} for by_label in grid.by_label for T in grid.rounds]
     splits = np.array([scores.ravel() for scores in by_split])
@@ -371,5 +388,5 @@ def _results(grid: Grid, by_split: list[Array], kind: str) -> dict[str, Any]:
         **{f"split{i}_{kind}_score": scores for i, scores in enumerate(splits)},
         f"mean_{kind}_score": mean,
         f"std_{kind}_score": splits.std(axis=0),
-        f"rank_{kind}_score": rankdata(-ranked(mean), method="min").astype(np.int32),
+        f"rank_{kind}_score": ranks(mean),
     }
