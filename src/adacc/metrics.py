@@ -61,7 +61,7 @@ def confusion(
 def tpr(
     y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None, sample_weight: ArrayLike | None = None
 ) -> float:
-    """True positive rate, TP / (TP + FN): the share of the positive rows that is caught.
+    """True positive rate, TP / (TP + FN): the share of the positive rows that is caught; 0 where there are none.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def tpr(
 def tnr(
     y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None, sample_weight: ArrayLike | None = None
 ) -> float:
-    """True negative rate, TN / (TN + FP): the share of the other rows that is left alone.
+    """True negative rate, TN / (TN + FP): the share of the other rows that is left alone; 0 where there are none.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def tnr(
 
 
 def balanced_accuracy(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Mean recall of the classes; of two, (TPR + TNR) / 2.
+    """Mean recall of the classes that `y_true` has; of two, (TPR + TNR) / 2.
 
     Examples
     --------
@@ -98,7 +98,9 @@ def balanced_accuracy(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: Ar
 
 
 def gmean(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Geometric mean of the classes' recalls; of two, √(TPR·TNR). 0 where a class is never caught.
+    """Geometric mean of the recalls of the classes that `y_true` has; of two, √(TPR·TNR).
+
+    0 where a class is never caught.
 
     Examples
     --------

@@ -359,8 +359,40 @@ def test_rows_of_one_class_leave_measures_open(folder, tmp_path, new):
     )  # fmt: skip
     assert (code, err) == (0, "adacc: ignored: claim, size, code\n")
     measures = json.loads((tmp_path / "e.json").read_text())["measures"]
-    assert [name for name, value in measures.items() if value is None] == ["tpr", "auc", "average_precision", "opm"]
-    assert "AUC: order of the scores                          -\n" in out
+    undefined = ["tpr", "balanced_accuracy", "gmean", "f1", "auc", "average_precision", "opm"]
+    assert [name for name, value in measures.items() if value is None] == undefined
+    assert " ".join(out.split()).endswith(
+        "There are no rows of class fraud, so these are undefined: TPR, balanced accuracy, gmean, F1, AUC, average "
+        "precision, OPM."
+    )
+    assert "AUC: " not in out
+    said = adacc.load(folder / "outcome.adacc").predict(new.loc[new["outcome"] == "fine", FEATURES])
+    assert measures["tnr"] == pytest.approx((said == "fine").mean())
+    assert f"{(said == 'fraud').sum()} false alarms" in out
+
+
+def test_rare_rows_alone_leave_measures_open(folder, tmp_path, new):
+    new[new["outcome"] == "fraud"].to_csv(tmp_path / "fraud.csv", index=False)
+    code, out, _ = command("evaluate", folder / "outcome.adacc", tmp_path / "fraud.csv", "--json", tmp_path / "e.json")
+    measures = json.loads((tmp_path / "e.json").read_text())["measures"]
+    undefined = ["tnr", "balanced_accuracy", "gmean", "auc", "average_precision", "opm"]
+    assert (code, [name for name, value in measures.items() if value is None]) == (0, undefined)
+    said = adacc.load(folder / "outcome.adacc").predict(new.loc[new["outcome"] == "fraud", FEATURES])
+    assert measures["tpr"] == pytest.approx((said == "fraud").mean())
+    assert measures["f1"] == pytest.approx(f1_score(["fraud"] * len(said), said, pos_label="fraud"))
+    assert "There are no rows of class fine" in out
+
+
+def test_classes_without_rows_are_named_among_many(folder, tmp_path, new):
+    for kept, said in (
+        (["large"], "All rows are of class large, so balanced accuracy, gmean and macro F1 are undefined."),
+        (["large", "small"], "(of the 2 classes that have rows)"),
+    ):
+        new[new["size"].isin(kept)].to_csv(tmp_path / "some.csv", index=False)
+        code, out, _ = command("evaluate", folder / "size.adacc", tmp_path / "some.csv", "--json", tmp_path / "e.json")
+        measures = json.loads((tmp_path / "e.json").read_text())["measures"]
+        assert (code, said in " ".join(out.split())) == (0, True)
+        assert [value is None for value in measures.values()] == [len(kept) == 1] * 3
 
 
 def python_model(tmp_path, X, y, **options):

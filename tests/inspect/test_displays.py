@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.colors import to_hex
 from sklearn.tree import DecisionTreeClassifier
 from support import run_engine
 
@@ -25,7 +26,7 @@ from adacc.inspect import (
 )
 from adacc.inspect.boundary import row_weights
 from adacc.inspect.confidence import confidences
-from adacc.inspect.style import LINES, line_of
+from adacc.inspect.style import COMMON, LINES, RARE, line_of
 from adacc.rules import METHODS
 
 pytestmark = [
@@ -192,9 +193,9 @@ def test_boundaries_of_many_models_stand_side_by_side():
 
 
 def test_every_method_has_a_look_of_its_own():
-    looks = [tuple(line_of(name)[key] for key in ("color", "linestyle", "marker")) for name in adacc.methods()]
-    assert len(set(looks)) == len(adacc.methods())
-    assert set(LINES) == set(adacc.methods())
+    looks = [tuple(line_of(name)[key] for key in ("color", "linestyle", "marker")) for name in LINES]
+    assert len(set(looks)) == len(LINES)
+    assert set(LINES) <= set(adacc.methods())
     assert line_of("AdaMEC-Cal.") == line_of("adamec-cal")
 
 
@@ -311,6 +312,22 @@ def test_waterfall_goes_from_the_mean_to_the_score(table):
     assert display.ax_.get_yticklabels()[-1].get_text() == "2 others"
     with pytest.raises(ValueError, match="row must be one of the 300 rows of X, from 0, got 300"):
         WaterfallDisplay.from_estimator(model, frame, row=300)
+
+
+@pytest.mark.parametrize("labels", [("fine", "fraud"), ("ok", "fraud")])
+def test_what_speaks_for_the_rare_class_has_its_colour(table, labels):
+    """Whichever label sorts first: `decision_function` is above 0 for the second."""
+    frame, y, _ = table
+    model = adacc.AdaCC1Classifier(n_estimators=20).fit(frame, np.where(y == 1, labels[1], labels[0]))
+    sign = 1 if model.classes_[1] == "fraud" else -1
+    shown = ShapeDisplay.from_estimator(model, features=["town", "b"]).plot()
+    bars, steps = shown.ax_.ravel()
+    assert to_hex(steps.patches[0].get_edgecolor()).upper() == (RARE if sign > 0 else COMMON)
+    falling = WaterfallDisplay.from_estimator(model, frame, row=7).plot()
+    drawn = [(bar.get_height(), bar) for bar in bars.patches] + [(bar.get_width(), bar) for bar in falling.ax_.patches]
+    drawn = [(sign * value, to_hex(bar.get_facecolor()).upper()) for value, bar in drawn if value]
+    assert {value > 0 for value, _ in drawn} == {True, False}
+    assert [color for _, color in drawn] == [RARE if value > 0 else COMMON for value, _ in drawn]
 
 
 def test_contributions_are_ordered_mean_absolute_shap_values(table):

@@ -7,6 +7,7 @@ from small_study import command, fake, plan, write_files
 
 from adacc.inspect import CriticalDifferenceDisplay, LearningCurveDisplay, RankDisplay
 from adacc.study import stats
+from adacc.study.plan import label_of
 from adacc.study.store import Store
 from adacc.study.summary import summarise
 
@@ -24,7 +25,7 @@ def store(tmp_path):
 
 
 def balanced_accuracy(summary, dialect, T, label):
-    method = next(name for name, each in summary.protocol.methods.items() if each == label)
+    method = next(name for name in summary.protocol.methods if label_of(name) == label)
     frame = summary.frame
     of_dialect = frame["dialect"].isin([dialect] if method in ("adacc1", "csb1") else ["paper"])
     rows = frame[of_dialect & (frame["method"] == method) & (frame["rounds"] == T)]

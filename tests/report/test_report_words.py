@@ -2,8 +2,12 @@
 
 from itertools import pairwise
 
+import numpy as np
+import pandas as pd
 import pytest
 
+import adacc
+from adacc.compare.model import describe_row
 from adacc.report.model_charts import waterfall_steps
 from adacc.report.model_words import about_model, row_text, shape_text
 from adacc.report.tables import ranking, standing
@@ -177,3 +181,18 @@ def test_a_model_without_a_single_split():
     told = about_model(model, None)
     assert told["summary"] == "A with 1 round and a cost of 0.3 for the common class uses no feature."
     assert told["positive"] == "the positive class"
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("other", ["fine", "ok"])
+def test_a_waterfall_is_for_the_positive_class_whichever_label_sorts_first(rare, other):
+    X, y = rare
+    X = pd.DataFrame(X).add_prefix("x")
+    model = adacc.AdaCC1Classifier(n_estimators=5).fit(X, np.where(y == 1, "fraud", other))
+    score = model.decision_function(X) * (1 if model.classes_[1] == "fraud" else -1)
+    row = describe_row(model, X, int(score.argmax()) + 1, "fraud")
+    assert row["score"] == pytest.approx(score.max())
+    kinds = {step["label"].partition(" =")[0]: step["kind"] for step in waterfall_steps(row)}
+    for each in row["contributions"]:
+        assert kinds[each["feature"]] == ("for" if each["contribution"] > 0 else "against")
+    assert row["intercept"] + sum(each["contribution"] for each in row["contributions"]) == pytest.approx(score.max())

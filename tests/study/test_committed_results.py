@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from adacc.study.plan import read_protocol
+from adacc.study.plan import label_of, read_protocol
 from adacc.study.stats import ranks
 from adacc.study.summary import read_summary
 
@@ -42,14 +42,13 @@ def test_adacc_has_the_two_best_mean_ranks(summary, dialect, T):
 
 
 def test_means_are_as_near_the_papers_as_the_documents_say(summary, paper_table):
-    label = summary.protocol.label
     table = paper_table("results").set_index(["method", "T"])["balanced_accuracy"]
     differences = {}
     for dialect in ("paper", "authors"):
         for T in summary.protocol.rounds:
             means = summary.by_set(summary.compared(dialect), T, "balanced_accuracy").mean()
             for (method, _), mean in means.items():
-                differences[dialect, label(method), T] = mean - table[label(method), T]
+                differences[dialect, label_of(method), T] = mean - table[label_of(method), T]
     for name in {name for _, name, _ in differences}:
         least = min(abs(differences[dialect, name, 200]) for dialect in ("paper", "authors"))
         assert least <= (1.0 if name in CLOSE else 2.5), name

@@ -222,7 +222,7 @@ def test_sets_and_repeats_may_be_added(study):
         ({"folds": 3, "seed": 4}, "folds: 2 there, 3 now; seed: 0 there, 4 now"),
         ({"max_bins": None}, "max_bins: 255 there, None now"),
         ({"dialects": ("paper", "authors")}, "dialects: paper there, paper, authors now"),
-        ({"methods": {"adacc1": "AdaCC1"}}, "methods differ in adaboost, adacc2, cgada-cal, csb1"),
+        ({"methods": ("adacc1",)}, "methods differ in adaboost, adacc2, cgada-cal, csb1"),
         ({"baselines": {}}, "baselines differ in smote-tree"),
         ({"files": {}}, "left.csv, column ill there, of the paper now"),
     ],

@@ -16,7 +16,7 @@ from sklearn.metrics import balanced_accuracy_score, f1_score, recall_score, roc
 from small_study import FORMATS, all_tables_of, command, fake, plan
 from statsmodels.stats.multitest import multipletests
 
-from adacc.study.plan import read_protocol
+from adacc.study.plan import label_of, read_protocol
 from adacc.study.store import Store, StudyError
 from adacc.study.summary import MEASURES, Summary, read_summary, summarise
 from adacc.study.tables import BEST, SECOND, Table, all_tables, render
@@ -153,8 +153,7 @@ def test_nemenyi_is_that_of_scikit_posthocs(tables, by_part):
     for T in (3, 6):
         values = scores_at(by_part, T)
         p_values = scikit_posthocs.posthoc_nemenyi_friedman(values.to_numpy()).to_numpy()
-        protocol = read_protocol("paper")
-        names = [protocol.label(method) for method in METHODS]
+        names = [label_of(method) for method in METHODS]
         rows = [row for row in tables["nemenyi-paper"].rows if row[0] == str(T)]
         order = [names.index(row[1]) for row in rows]
         assert [float(row[2]) for row in rows] == sorted(float(row[2]) for row in rows)
@@ -349,7 +348,7 @@ def test_text_is_aligned(tables):
 def paper_summary(paper_table):
     """A summary whose ranks are the paper's printed ones."""
     protocol = replace(read_protocol("paper"), dialects=("paper",))
-    names = {label: method for method, label in protocol.methods.items()}
+    names = {label_of(method): method for method in protocol.methods}
     parts = []
     for T in protocol.rounds:
         ranks = paper_table(f"ranks_T{T}").set_index("dataset").drop(index=["avg.", "winner"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 from math import isnan, nan
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from adacc.cli.files import check_output
@@ -148,16 +149,16 @@ def _of_two(saved: Saved, true: Any, said: Any, scores: Any, p: Any) -> dict[str
     positive = true == saved.positive
     (alone, alarms), (missed, caught) = metrics.confusion(true, said, labels=_order(saved)).astype(int).tolist()
     of_paper = metrics.evaluate(true, said, scores, pos_label=saved.positive)
-    both = positive.any() and not positive.all()
+    some, others = bool(positive.any()), not positive.all()
     measures = {
-        "tpr": of_paper["tpr"] if positive.any() else nan,
-        "tnr": of_paper["tnr"] if not positive.all() else nan,
-        "balanced_accuracy": of_paper["balanced_accuracy"],
-        "gmean": of_paper["gmean"],
+        "tpr": of_paper["tpr"] if some else nan,
+        "tnr": of_paper["tnr"] if others else nan,
+        "balanced_accuracy": of_paper["balanced_accuracy"] if some and others else nan,
+        "gmean": of_paper["gmean"] if some and others else nan,
         "precision": caught / (caught + alarms) if caught + alarms else nan,
-        "f1": of_paper["f1"],
+        "f1": of_paper["f1"] if some else nan,
         "auc": of_paper["auc"],
-        "average_precision": float(average_precision_score(positive, scores)) if both else nan,
+        "average_precision": float(average_precision_score(positive, scores)) if some and others else nan,
         "opm": of_paper["opm"],
         "brier": float(((p - positive) ** 2).mean()),
     }
@@ -182,15 +183,16 @@ def _of_many(saved: Saved, true: Any, said: Any) -> dict[str, Any]:
     counts = metrics.confusion(true, said, labels=range(len(saved.labels)))
     rows = counts.sum(axis=1)
     recalls = [float(right / n) if n else None for right, n in zip(counts.diagonal(), rows, strict=True)]
+    measures = {
+        "balanced_accuracy": metrics.balanced_accuracy(true, said),
+        "gmean": metrics.gmean(true, said),
+        "macro_f1": float(f1_score(true, said, average="macro", zero_division=0.0)),
+    }
     return {
         "classes": saved.labels,
         "class_rows": rows.astype(int).tolist(),
         "recall": recalls,
-        "measures": {
-            "balanced_accuracy": metrics.balanced_accuracy(true, said),
-            "gmean": metrics.gmean(true, said),
-            "macro_f1": float(f1_score(true, said, average="macro", zero_division=0.0)),
-        },
+        "measures": measures if (rows > 0).sum() > 1 else dict.fromkeys(measures),
         "confusion": counts.astype(int).tolist(),
     }
 
@@ -224,8 +226,27 @@ def _text_of_two(found: dict[str, Any]) -> str:
             ],
         ],
     )
-    rows = [[text.format(**names), _measure(name, found["measures"][name])] for name, text in SHOWN.items()]
-    return f"{confusion}\n\n{table(['measure', ''], rows)}"
+    empty = next((name for name, n in _rows_of_two(counts).items() if n == 0), None)
+    undefined = [name for name in SHOWN if empty and name != "precision" and found["measures"][name] is None]
+    rows = [
+        [text.format(**names), _measure(name, found["measures"][name])]
+        for name, text in SHOWN.items()
+        if name not in undefined
+    ]
+    text = f"{confusion}\n\n{table(['measure', ''], rows)}"
+    if empty is None:
+        return text
+    left_out = ", ".join(SHOWN[name].partition(":")[0] for name in undefined)
+    return f"{text}\n\n" + fill(
+        f"There are no rows of class {names[empty]}, so these are undefined: {left_out}.", width()
+    )
+
+
+def _rows_of_two(counts: dict[str, int]) -> dict[str, int]:
+    return {
+        "positive": counts["caught"] + counts["missed"],
+        "negative": counts["false_alarms"] + counts["left_alone"],
+    }
 
 
 def _measure(name: str, value: float | None) -> str:
@@ -236,11 +257,24 @@ def _text_of_many(found: dict[str, Any]) -> str:
     names = [plain(label, 16) for label in found["classes"]]
     each = zip(names, found["class_rows"], found["recall"], strict=True)
     rows = [[name, f"{n:,}", "-" if recall is None else share(recall)] for name, n, recall in each]
-    measures = found["measures"]
     return (
         f"{table([plain(found['target'], 30), 'rows', 'recall'], rows)}\n\n"
-        f"balanced accuracy {share(measures['balanced_accuracy'])}, gmean {share(measures['gmean'])}, "
-        f"macro F1 {measures['macro_f1']:.3f}\n\n{_confusion(names, found['confusion'])}"
+        f"{_means_of_many(found)}\n\n{_confusion(names, found['confusion'])}"
+    )
+
+
+def _means_of_many(found: dict[str, Any]) -> str:
+    measures, present = (
+        found["measures"],
+        [name for name, n in zip(found["classes"], found["class_rows"], strict=True) if n],
+    )
+    if len(present) == 1:
+        text = f"All rows are of class {plain(present[0], 16)}, so balanced accuracy, gmean and macro F1 are undefined."
+        return fill(text, width())
+    some = "" if len(present) == len(found["classes"]) else f" (of the {len(present)} classes that have rows)"
+    return (
+        f"balanced accuracy {share(measures['balanced_accuracy'])}, gmean {share(measures['gmean'])}{some}, "
+        f"macro F1 {measures['macro_f1']:.3f}"
     )
 
 

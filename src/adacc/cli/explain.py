@@ -193,7 +193,7 @@ def _write_report(saved: Saved, row: dict[str, Any] | None, options: Namespace) 
     import adacc
     from adacc.compare.model import describe
     from adacc.report import write
-    from adacc.study.plan import read_protocol
+    from adacc.study.plan import label_of
 
     positive = saved.labels[saved.positive or 0]
     result = {
@@ -208,7 +208,7 @@ def _write_report(saved: Saved, row: dict[str, Any] | None, options: Namespace) 
         "data": {"positive": positive},
         "model": {
             "method": saved.method,
-            "label": read_protocol("paper").label(saved.method),
+            "label": label_of(saved.method),
             **describe(saved.model, positive),
             "row": row,
         },

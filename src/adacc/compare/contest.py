@@ -86,7 +86,7 @@ PAPER = read_protocol("paper")
 def contestants() -> dict[str, Contestant]:
     """All methods whose library is installed."""
     family = {
-        name: Contestant(name, PAPER.label(name), f"adacc {version('adacc')}", _first_line(method.rule), True)
+        name: Contestant(name, method.label, f"adacc {version('adacc')}", _first_line(method.rule), True)
         for name, method in METHODS.items()
         if method.sampler != "smote" or find_spec("imblearn")
     }

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from adacc import metrics
 from adacc.inspect.display import Display, as_rare, named
 from adacc.inspect.style import line_of, styled
+from adacc.study.plan import label_of
 from adacc.study.summary import MEASURES, Summary
 
 BY_PREDICTION: dict[str, Callable[..., float]] = {
@@ -69,7 +70,7 @@ class LearningCurveDisplay(Display):
         for T in summary.protocol.rounds:
             methods = summary.compared(dialect)
             means = summary.by_set(methods, T, measure).mean().to_numpy()
-            labels = [summary.protocol.label(method) for method, _ in methods]
+            labels = [label_of(method) for method, _ in methods]
             parts.append(pd.DataFrame({"method": labels, "round": T, measure: means}))
         return cls(pd.concat(parts, ignore_index=True), measure)
 

@@ -21,10 +21,9 @@ from adacc.inspect.ranks import CriticalDifferenceDisplay, RankDisplay
 from adacc.inspect.style import styled
 from adacc.inspect.training import TrainingDisplay
 from adacc.rules import METHODS
-from adacc.study.plan import read_protocol
 from adacc.study.summary import Summary
 
-LABELS = read_protocol("paper").methods
+LABELS = {name: method.label for name, method in METHODS.items()}
 ROUNDS = [25, 50, 100, 200]
 COMPARED = (
     "adaboost", "adacc1", "adacc2", "cgada", "adacost", "csb1", "csb2", "adac1", "adac2", "adac3", "rareboost",

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from adacc.inspect.display import Display
 from adacc.inspect.style import styled
 from adacc.study import stats
+from adacc.study.plan import label_of
 from adacc.study.summary import Summary
 
 
@@ -155,4 +156,4 @@ def study_scores(summary: Summary, rounds: int, dialect: str) -> pd.DataFrame:
     """Balanced accuracy by set and by the label of each method in a study's first table."""
     methods = summary.compared(dialect)
     table = summary.by_set(methods, rounds, "balanced_accuracy").round(4)
-    return table.set_axis([summary.protocol.label(method) for method, _ in methods], axis=1)
+    return table.set_axis([label_of(method) for method, _ in methods], axis=1)

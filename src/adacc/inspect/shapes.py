@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from adacc.estimators.explanations import Explanation, ShapeFunction, ShapeFunctions
-from adacc.inspect.display import Display, named
+from adacc.inspect.display import Display, named, rare_class
 from adacc.inspect.style import COMMON, GREY, RARE, styled
 
 MOST_RUG = 400
@@ -29,13 +29,15 @@ class ShapeDisplay(Display):
     rugs : dict
         By feature, values of the data.
     classes : list
-        The two labels.
+        The two labels; values above 0 speak for the second.
+    rare : int, default=1
+        The number of the rare class, which decides the colours.
     """
 
     def __init__(
-        self, functions: ShapeFunctions, features: list[int], rugs: dict[int, Any], classes: list[Any]
+        self, functions: ShapeFunctions, features: list[int], rugs: dict[int, Any], classes: list[Any], rare: int = 1
     ) -> None:
-        self.functions, self.features, self.rugs, self.classes = functions, features, rugs, classes
+        self.functions, self.features, self.rugs, self.classes, self.rare = functions, features, rugs, classes, rare
 
     @classmethod
     def from_estimator(
@@ -69,7 +71,7 @@ class ShapeDisplay(Display):
             order = np.argsort(-matters, kind="stable")[:max_features]
             chosen = [int(j) for j in order if matters[j] > 0.0]
         rugs = {} if X is None else {j: _column(X, j) for j in chosen}
-        return cls(functions, chosen, rugs, model.classes_.tolist())
+        return cls(functions, chosen, rugs, model.classes_.tolist(), rare_class(model))
 
     def frame(self) -> pd.DataFrame:
         """A row for each step: feature, from where up to where, and the value there."""
@@ -102,17 +104,18 @@ class ShapeDisplay(Display):
         return bool(curve.missing != 0.0) and (known is None or bool(pd.isna(known).any()))
 
     def _draw_steps(self, ax: Any, curve: ShapeFunction) -> None:
+        above, below = _colors(self.rare == 1)
         thresholds = np.asarray(curve.thresholds)
         rug = np.asarray(self.rugs.get(curve.feature, []), dtype=np.float64)
         rug = rug[~np.isnan(rug)]
         known = np.concatenate([thresholds, rug]) if len(thresholds) + len(rug) else np.array([0.0, 1.0])
         margin = 0.05 * np.ptp(known) or 1.0
         edges = np.concatenate([[known.min() - margin], thresholds, [known.max() + margin]])
-        ax.stairs(curve.values, edges, baseline=None, color=RARE, linewidth=1.6)
+        ax.stairs(curve.values, edges, baseline=None, color=above, linewidth=1.6)
         if self._shows_missing(curve):
-            ax.axhline(float(curve.missing), color=COMMON, linestyle=":", linewidth=1.2)
+            ax.axhline(float(curve.missing), color=below, linestyle=":", linewidth=1.2)
             ax.annotate("missing", (1.0, float(curve.missing)), xycoords=("axes fraction", "data"), fontsize=7,
-                        ha="right", va="bottom", color=COMMON)  # fmt: skip
+                        ha="right", va="bottom", color=below)  # fmt: skip
         if len(rug):
             some = np.quantile(rug, np.linspace(0.0, 1.0, min(len(rug), MOST_RUG)), method="nearest")
             bottom = np.zeros(len(some))
@@ -124,7 +127,8 @@ class ShapeDisplay(Display):
         if self._shows_missing(curve):
             labels, values = [*labels, "missing"], [*values, float(curve.missing)]
         order = np.argsort(values, kind="stable")
-        colors = [RARE if values[i] > 0 else COMMON for i in order]
+        above, below = _colors(self.rare == 1)
+        colors = [above if values[i] > 0 else below for i in order]
         ax.bar(np.arange(len(order)), [values[i] for i in order], color=colors)
         turned = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if len(order) > 3 else {}
         ax.set_xticks(np.arange(len(order)), [labels[i] for i in order], **turned)
@@ -142,10 +146,12 @@ class WaterfallDisplay(Display):
         Where it begins and where it ends.
     label : str
         The class that a positive score speaks for.
+    is_rare : bool, default=True
+        Whether it is the rare one, which decides the colours.
     """
 
-    def __init__(self, parts: pd.DataFrame, intercept: float, score: float, label: str) -> None:
-        self.parts, self.intercept, self.score, self.label = parts, intercept, score, label
+    def __init__(self, parts: pd.DataFrame, intercept: float, score: float, label: str, is_rare: bool = True) -> None:
+        self.parts, self.intercept, self.score, self.label, self.is_rare = parts, intercept, score, label, is_rare
 
     @classmethod
     def from_estimator(
@@ -167,7 +173,8 @@ class WaterfallDisplay(Display):
         if n_rest:
             lines.append((f"{n_rest} others", contributions.sum() - contributions[shown].sum()))
         parts = pd.DataFrame(lines, columns=["part", "contribution"])
-        return cls(parts, float(explained.intercept), float(explained.scores[row]), str(model.classes_[1]))
+        intercept, score = float(explained.intercept), float(explained.scores[row])
+        return cls(parts, intercept, score, str(model.classes_[1]), rare_class(model) == 1)
 
     def frame(self) -> pd.DataFrame:
         """The parts, from the largest."""
@@ -181,7 +188,8 @@ class WaterfallDisplay(Display):
         with styled():
             axes = self._canvas(ax, (6.6, 0.34 * len(self.parts) + 1.1))
             places = np.arange(len(self.parts))
-            colors = [RARE if each > 0 else COMMON for each in contributions]
+            above, below = _colors(self.is_rare)
+            colors = [above if each > 0 else below for each in contributions]
             axes.barh(places, contributions, left=begins, color=colors, height=0.6)
             axes.vlines(ends[:-1], places[:-1] - 0.3, places[1:] + 0.3, color=GREY, linewidth=0.7)
             for place, value, end in zip(places, contributions, ends, strict=True):
@@ -234,6 +242,11 @@ class ContributionDisplay(Display):
             axes.set(ylim=(len(places) - 0.4, -0.6), xlabel="mean absolute contribution to the score")
             axes.grid(False, axis="y")
         return self
+
+
+def _colors(above_is_rare: bool) -> tuple[str, str]:
+    """Of what is above 0 and below it."""
+    return (RARE, COMMON) if above_is_rare else (COMMON, RARE)
 
 
 def _steps(curve: ShapeFunction) -> pd.DataFrame:

@@ -6,6 +6,7 @@ users gave are values of data, never part of an expression.
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import Any
 
 import altair as alt
@@ -16,8 +17,25 @@ from adacc.report.tables import measures_of
 from adacc.report.words import finished, mean
 
 Spec = dict[str, Any]
-LABELS = alt.Axis(labelLimit=170, labelColor=INK, labelFontSize=12, ticks=False, domain=False, labelPadding=10)
+TWO_LINES = (
+    "length(split(datum.label, '\\n')) > 2"
+    " ? [split(datum.label, '\\n')[0], split(datum.label, '\\n')[1] + '…'] : split(datum.label, '\\n')"
+)
+
+
+def names_axis(font_size: int, limit: int, padding: int) -> alt.Axis:
+    """The axis of names of `lines`, of which it shows two, around the middle of their place."""
+    up = {"condition": {"test": "indexof(datum.label, '\\n') > 0", "value": -font_size / 2}, "value": 0}
+    return alt.Axis(
+        labelExpr=TWO_LINES, labelOffset=up, labelLineHeight=font_size, labelFontSize=font_size, labelLimit=limit,
+        labelPadding=padding, labelColor=INK, ticks=False, domain=False,
+    )  # fmt: skip
+
+
+LABELS = names_axis(12, 180, 10)
 SQUARE = 300
+FIT = {"type": "fit-x", "contains": "padding", "resize": True}
+"""As wide as its place, measured again whenever data change: labels may then be longer."""
 
 
 def spec(chart: Any, **datasets: list[dict[str, Any]]) -> Spec:
@@ -25,7 +43,7 @@ def spec(chart: Any, **datasets: list[dict[str, Any]]) -> Spec:
 
     Long data come by name, after Altair has looked at the rest: it checks every row that it sees.
     """
-    found: Spec = chart.properties(width="container", autosize={"type": "fit-x", "contains": "padding"}).to_dict()
+    found: Spec = chart.properties(width="container", autosize=FIT).to_dict()
     found.pop("config", None)
     found.pop("$schema", None)
     found["datasets"] = found.get("datasets", {}) | datasets
@@ -35,6 +53,11 @@ def spec(chart: Any, **datasets: list[dict[str, Any]]) -> Spec:
 def inline(rows: list[dict[str, Any]]) -> alt.InlineData:
     """A few rows as data of a chart."""
     return alt.InlineData(values=rows)
+
+
+def lines(label: str, length: int = 24) -> str:
+    """A label in lines of so many characters; the axis shows two of them. All are kept: labels stay different."""
+    return "\n".join(wrap(label, length, drop_whitespace=False, replace_whitespace=False))
 
 
 def compare_charts(result: dict[str, Any]) -> dict[str, Spec]:
@@ -86,7 +109,7 @@ def _measured(result: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[s
         have.sort(key=lambda method: method["metrics"][metric]["mean"], reverse=not measure.low_is_good)
         for place, method in enumerate(have):
             values = method["metrics"][metric]
-            common = {"metric": metric, "label": method["label"], "own": method["own"], "place": place}
+            common = {"metric": metric, "label": lines(method["label"]), "own": method["own"], "place": place}
             at = {key: _scaled(values.get(key), measure.factor) for key in ("mean", "low", "high")}
             words = f"{shown(metric, values['mean'])} {spread(metric, values.get('std'))}"
             means.append({**common, **at, "shown": words.strip()})

@@ -6,7 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from adacc.report.charts import LABELS, Spec, inline, spec
+from adacc.report.charts import LABELS, Spec, inline, lines, names_axis, spec
 from adacc.report.looks import COMMON, INK, QUIET, RARE
 from adacc.report.measures import signed
 from adacc.report.tables import strongest
@@ -14,6 +14,8 @@ from adacc.report.tables import strongest
 MOST_BARS = 15
 MOST_STEPS = 12
 MOST_LABELS = 12
+LINE_OF_BARS = 20
+"""Characters in a line of a category's label."""
 
 
 def model_charts(model: dict[str, Any]) -> dict[str, Spec]:
@@ -35,10 +37,10 @@ def model_charts(model: dict[str, Any]) -> dict[str, Spec]:
 def importances(model: dict[str, Any]) -> Spec:
     """The features that the model uses most."""
     most = [each for each in model["importances"] if each["share"]][:MOST_BARS]
-    rows = [{"feature": str(each["feature"]), "share": each["share"]} for each in most]
+    rows = [{"feature": lines(str(each["feature"])), "share": each["share"]} for each in most]
     base = alt.Chart(inline(rows)).encode(
         y=alt.Y("feature:N", sort=None, title=None, axis=LABELS),
-        x=alt.X("share:Q", axis=None, scale=alt.Scale(domain=[0, 1.12 * most[0]["share"]])),
+        x=alt.X("share:Q", axis=None, scale=alt.Scale(domain=[0, 1.25 * most[0]["share"]])),
     )
     chart = alt.layer(
         base.mark_bar(color=RARE, height=14),
@@ -79,19 +81,18 @@ def step(shape: dict[str, Any], reach: list[float]) -> Spec:
 def bars(shape: dict[str, Any], reach: list[float]) -> Spec:
     """What each category adds to the score: the strongest where there are many."""
     pairs = sorted(zip(map(str, shape["labels"]), shape["y"], strict=True), key=lambda pair: -abs(pair[1]))
-    rows = [{"label": label, "y": value, "missing": False} for label, value in pairs[:MOST_LABELS]]
+    rows = [{"label": lines(label, LINE_OF_BARS), "y": value, "missing": False} for label, value in pairs[:MOST_LABELS]]
     rows.sort(key=lambda row: -row["y"])
     if shape["missing"] is not None:
         rows.append({"label": "(missing)", "y": shape["missing"], "missing": True})
-    labels = alt.Axis(labelLimit=110, ticks=False, domain=False, labelPadding=6, labelColor=INK)
-    at_y = alt.Y("label:N", sort=None, title=None, axis=labels)
+    at_y = alt.Y("label:N", sort=None, title=None, axis=names_axis(11, 140, 6))
     at_x = alt.X("y:Q", title=None, scale=alt.Scale(domain=reach), axis=alt.Axis(tickCount=4))
     color = alt.condition("datum.missing", alt.value(COMMON), alt.value(RARE))
     chart = alt.layer(
         alt.Chart(inline(rows)).mark_bar(height={"band": 0.6}).encode(x=at_x, y=at_y, color=color),
         alt.Chart(inline([{"y": 0}])).mark_rule(color=QUIET, strokeWidth=0.8).encode(x=at_x),
     )
-    return spec(chart.properties(height=max(150, 17 * len(rows))))
+    return spec(chart.properties(height=max(150, 24 * len(rows))))
 
 
 ERRORS = {
@@ -174,7 +175,7 @@ def waterfall_steps(row: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _bar(label: str, start: float, end: float, kind: str) -> dict[str, Any]:
     return {
-        "label": label,
+        "label": lines(label),
         "start": start,
         "end": end,
         "right": max(start, end),

@@ -1,7 +1,7 @@
 """Every method by its name. To add one:
 
 1. write its rule (copy `AdaBoost` in ``adaboost.py`` and override what differs);
-2. add a line to `METHODS` below;
+2. add a line to `METHODS` below, with its label;
 3. add a small class to ``estimators/classifiers.py``;
 4. transcribe it a second time, slowly, in ``tests/naive.py``: the tests then compare the two round by round.
 
@@ -30,6 +30,8 @@ class Method:
 
     Attributes
     ----------
+    label : str
+        The method's name in tables and figures.
     calibration : str or None
         The default of the option.
     decides_by_probability : bool
@@ -38,6 +40,7 @@ class Method:
     """
 
     rule: type[Rule]
+    label: str
     sampler: str | None = None
     calibration: str | None = None
     decides_by_probability: bool = False
@@ -57,24 +60,24 @@ SAMPLER_OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 METHODS: dict[str, Method] = {
-    "adaboost": Method(AdaBoost),
-    "cgada": Method(CGAda, decides_by_probability=True),
-    "adamec": Method(AdaMEC, decides_by_probability=True),
-    "csb1": Method(CSB1),
-    "csb2": Method(CSB2),
-    "adacost": Method(AdaCost),
-    "adac1": Method(AdaC1),
-    "adac2": Method(AdaC2),
-    "adac3": Method(AdaC3),
-    "rareboost": Method(RareBoost),
-    "adacc1": Method(AdaCC1),
-    "adacc2": Method(AdaCC2),
-    "adan-cc1": Method(AdaNCC1),
-    "adan-cc2": Method(AdaNCC2),
-    "adamec-cal": Method(AdaMEC, calibration="sigmoid", decides_by_probability=True),
-    "cgada-cal": Method(CGAda, calibration="sigmoid", decides_by_probability=True),
-    "rusboost": Method(AdaBoost, sampler="under-sample"),
-    "smoteboost": Method(AdaBoost, sampler="smote"),
+    "adaboost": Method(AdaBoost, "AdaBoost"),
+    "cgada": Method(CGAda, "CGAda", decides_by_probability=True),
+    "adamec": Method(AdaMEC, "AdaMEC", decides_by_probability=True),
+    "csb1": Method(CSB1, "CSB1"),
+    "csb2": Method(CSB2, "CSB2"),
+    "adacost": Method(AdaCost, "AdaCost"),
+    "adac1": Method(AdaC1, "AdaC1"),
+    "adac2": Method(AdaC2, "AdaC2"),
+    "adac3": Method(AdaC3, "AdaC3"),
+    "rareboost": Method(RareBoost, "RareBoost"),
+    "adacc1": Method(AdaCC1, "AdaCC1"),
+    "adacc2": Method(AdaCC2, "AdaCC2"),
+    "adan-cc1": Method(AdaNCC1, "AdaN-CC1"),
+    "adan-cc2": Method(AdaNCC2, "AdaN-CC2"),
+    "adamec-cal": Method(AdaMEC, "AdaMEC-Cal.", calibration="sigmoid", decides_by_probability=True),
+    "cgada-cal": Method(CGAda, "CGAda-Cal.", calibration="sigmoid", decides_by_probability=True),
+    "rusboost": Method(AdaBoost, "RUSBoost (adacc)", sampler="under-sample"),
+    "smoteboost": Method(AdaBoost, "SMOTEBoost", sampler="smote"),
 }
 
 
@@ -98,7 +101,8 @@ def find(method: str | Rule) -> tuple[str, Method]:
     """The method of a name, or one made of a rule object; the error for an unknown name offers the nearest ones."""
     if isinstance(method, Rule):
         known = (each for each in METHODS.values() if each.rule is type(method) and each.sampler is None)
-        return type(method).__name__, next(known, Method(type(method)))
+        name = type(method).__name__
+        return name, next(known, Method(type(method), name))
     if not isinstance(method, str):
         raise TypeError(f"method must be a name or a Rule, got {type(method).__name__}: {method!r}")
     if method not in METHODS:

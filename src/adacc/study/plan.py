@@ -58,7 +58,7 @@ class Protocol:
     max_bins: int | None
     criterion: str
     dialects: tuple[str, ...]
-    methods: dict[str, str]
+    methods: tuple[str, ...]
     baselines: dict[str, int]
     fewer_repeats: dict[str, int]
     tables: dict[str, list[str]]
@@ -85,10 +85,6 @@ class Protocol:
             return []
         return [name for name, repeats in self.baselines.items() if task.repeat < repeats]
 
-    def label(self, method: str) -> str:
-        """The method's name in tables."""
-        return self.methods[method] if method in self.methods else BASELINES[method].name
-
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -106,6 +102,8 @@ class Protocol:
             name: tuple(value) if isinstance(value, list) else value for name, value in entries.items()
         }
         frozen = {"tables": {}, "files": {}, **frozen}
+        if isinstance(frozen["methods"], dict):  # studies of earlier versions give each method a label, too
+            frozen["methods"] = tuple(frozen["methods"])
         if frozen["max_bins"] == "exact":  # TOML has no None
             frozen["max_bins"] = None
         _check_kinds(cls, frozen)
@@ -138,17 +136,22 @@ def read_protocol(name: str | Path) -> Protocol:
         raise ValueError(f"study {str(name)!r}: {error}") from None
 
 
+def label_of(method: str) -> str:
+    """The method's name in tables and figures."""
+    return METHODS[method].label if method in METHODS else BASELINES[method].name
+
+
 def choose_methods(protocol: Protocol, names: Iterable[str]) -> Protocol:
     """The study with these methods only; ones that it did not have take part in every repeat."""
-    methods, baselines = {}, {}
-    for name in names:
+    methods, baselines = [], {}
+    for name in dict.fromkeys(names):
         if name in METHODS:
-            methods[name] = protocol.methods.get(name, name)
+            methods.append(name)
         elif name in BASELINES:
             baselines[name] = protocol.baselines.get(name, protocol.repeats)
         else:
             raise ValueError(f"method {name!r} is unknown{_hint(name, [*METHODS, *BASELINES])}")
-    return replace(protocol, methods=methods, baselines=baselines)
+    return replace(protocol, methods=tuple(methods), baselines=baselines)
 
 
 def check(protocol: Protocol) -> Protocol:
@@ -195,10 +198,10 @@ def _check_methods(protocol: Protocol) -> None:
     for names, known in groups:
         for name in names:
             if name not in known:
-                raise ValueError(f"method {name!r} is unknown{_hint(name, known)}")
-    for name, label in protocol.methods.items():
-        if not isinstance(label, str):
-            raise ValueError(f"methods: {name} must be a text, its name in tables, got {label!r}")
+                raise ValueError(f"method {name!r} is unknown{_hint(str(name), known)}")
+    for name, count in Counter(protocol.methods).items():
+        if count > 1:
+            raise ValueError(f"methods must name each method once, got {name!r} {count} times")
     for entry in ("baselines", "fewer_repeats"):
         for name, repeats in getattr(protocol, entry).items():
             _check_whole(f"{entry}: {name}", repeats, 1)

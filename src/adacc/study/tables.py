@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from adacc.study import stats
+from adacc.study.plan import label_of
 from adacc.study.summary import MEASURES, NO_ROUNDS, Summary, read_summary, write_summary
 
 __all__ = ["Table", "all_tables", "read_summary", "render", "write_all"]
@@ -59,7 +60,7 @@ def _tables(summary: Summary) -> Iterator[Table]:
                 yield _means(summary, found, f"{name}{ending}", f"{TITLES.get(name, name)}{_said(ending)}")
         compared = summary.compared(dialect)
         ranked = summary.in_dialect(next(iter(summary.groups.values())), dialect)
-        left_out = [_label(summary, each[0]) for each in ranked if each not in compared]
+        left_out = [label_of(each[0]) for each in ranked if each not in compared]
         notes = [f"Without a value on every set, and left out: {', '.join(left_out)}."] if left_out else []
         for table in _comparisons(summary, compared, ending):
             yield replace(table, notes=[*table.notes, *notes])
@@ -94,10 +95,6 @@ def _said(ending: str) -> str:
     return {"": "", "-paper": " (formulas as printed)", "-authors": " (formulas of the authors' code)"}[ending]
 
 
-def _label(summary: Summary, method: str) -> str:
-    return summary.protocol.label(method)
-
-
 def _means(summary: Summary, methods: list[tuple[str, str]], name: str, title: str) -> Table:
     """The paper's main table: a row for each method and number of rounds."""
     protocol, frame = summary.protocol, summary.frame.set_index(["method", "dialect"])
@@ -108,11 +105,11 @@ def _means(summary: Summary, methods: list[tuple[str, str]], name: str, title: s
             mean, spread = chosen[list(MEASURES)].mean(), chosen[[f"{each}_std" for each in MEASURES]].mean()
             cells = ["-" if np.isnan(m) else f"{m:.2f} ± {s:.2f}" for m, s in zip(mean, spread, strict=True)]
             parts = f"{len(chosen)} × {_few(chosen['parts'])}"
-            rows.append([_label(summary, method), str(T), *cells, parts])
+            rows.append([label_of(method), str(T), *cells, parts])
             values.append((protocol.rounds[-1] if method in NO_ROUNDS else T, mean.to_numpy().round(2)))
         failed = int(of_method["failed"].sum() / of_method["rounds"].nunique())
         if failed:
-            notes.append(f"{_label(summary, method)} failed in {failed} parts; its means are over the others.")
+            notes.append(f"{label_of(method)} failed in {failed} parts; its means are over the others.")
     columns = ["Method", "T", *NAMES, "sets × parts"]
     return Table(name, title, columns, rows, 2, _mark(values), [*notes, *_unfinished(summary)])
 
@@ -149,7 +146,7 @@ def _ranks(summary: Summary, methods: list[tuple[str, str]], T: int, name: str, 
     mean, winners = ranks.mean(axis=0), (best / best.sum(axis=1, keepdims=True)).sum(axis=0)
     marks |= {(len(rows), j + 1): mark for j, mark in _places(-mean.round(2)).items()}
     rows += [["avg.", *(f"{value:.2f}" for value in mean)], ["winner", *(f"{value:.3g}" for value in winners)]]
-    columns = ["Set", *(_label(summary, method) for method, _ in methods)]
+    columns = ["Set", *(label_of(method) for method, _ in methods)]
     title = f"Ranks by balanced accuracy, T = {T}{said}"
     return Table(name, title, columns, rows, 1, marks, _unfinished(summary))
 
@@ -202,9 +199,9 @@ def _against_ours(
     columns, found = ["Method"], []
     for mine in ours:
         for T in rounds:
-            columns.append(f"{_label(summary, mine)}, T = {T}")
+            columns.append(f"{label_of(mine)}, T = {T}")
             found.append(p_values(T, names.index(mine)))
-    rows = [[_label(summary, names[i]), *(_p(column[i]) for column in found)] for i in range(len(names))]
+    rows = [[label_of(names[i]), *(_p(column[i]) for column in found)] for i in range(len(names))]
     return Table(name, title, columns, rows, notes=[*notes, *_unfinished(summary)])
 
 
@@ -227,8 +224,8 @@ def _bootstrap(summary: Summary, methods: list[tuple[str, str]], T: int, ending:
             difference = values[:, names.index(mine)] - values[:, i]
             low, high = stats.bootstrap(difference)
             cells.append("-" if mine == method else f"{difference.mean():+.2f} [{low:+.2f}, {high:+.2f}]")
-        rows.append([_label(summary, method), *cells])
-    columns = ["Method", *(f"{_label(summary, mine)} is better by" for mine in ours)]
+        rows.append([label_of(method), *cells])
+    columns = ["Method", *(f"{label_of(mine)} is better by" for mine in ours)]
     title = f"Difference in balanced accuracy, T = {T}, with 95 % bootstrap intervals over the sets{_said(ending)}"
     return Table(f"bootstrap{ending}", title, columns, rows, notes=_unfinished(summary))
 
@@ -241,9 +238,9 @@ def _nemenyi(summary: Summary, methods: list[tuple[str, str]], rounds: list[int]
         mean = stats.ranks(_scores(summary, methods, T)).mean(axis=0)
         order = np.argsort(mean, kind="stable").tolist()
         for place, i in enumerate(order):
-            equal = [_label(summary, methods[j][0]) for j in order[place + 1 :] if mean[j] - mean[i] < gap]
+            equal = [label_of(methods[j][0]) for j in order[place + 1 :] if mean[j] - mean[i] < gap]
             bar = "-" * round(4 * mean[i])
-            rows.append([str(T), _label(summary, methods[i][0]), f"{mean[i]:.2f}", f"{bar}o", ", ".join(equal) or "-"])
+            rows.append([str(T), label_of(methods[i][0]), f"{mean[i]:.2f}", f"{bar}o", ", ".join(equal) or "-"])
     title = f"Mean ranks; differences below {gap:.2f} are not significant (Nemenyi, 5 %){_said(ending)}"
     columns = ["T", "Method", "mean rank", "1 is best", "not significantly better than"]
     return Table(f"nemenyi{ending}", title, columns, rows, 2, notes=_unfinished(summary))
