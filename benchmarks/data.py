@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -75,6 +76,11 @@ class Data:
         """Rows to fit and rows to score."""
         train, test = train_test_split(np.arange(len(self.y)), test_size=TEST_SHARE, stratify=self.y, random_state=SEED)
         return self.take(train), self.take(test)
+
+
+def default_folder() -> Path:
+    """Where the sets are, unless an option says otherwise."""
+    return Path(os.environ.get("ADACC_DATA", Path(__file__).resolve().parents[2] / "shared" / "datasets"))
 
 
 def find_sets(folder: Path) -> dict[str, Path]:

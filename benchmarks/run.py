@@ -8,7 +8,6 @@ python benchmarks/run.py --only sets predict --sets wilt,adult --repeats 3
 from __future__ import annotations
 
 import gc
-import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
@@ -22,7 +21,7 @@ import sets
 import shapes
 import start
 import trees
-from data import choose, find_sets
+from data import choose, default_folder, find_sets
 from peers import ADACC, limited_threads, usable_peers
 from report import Report, machine
 from settings import Settings
@@ -83,7 +82,7 @@ def read_options() -> Namespace:
     parser.add_argument(
         "--data-dir",
         type=Path,
-        default=os.environ.get("ADACC_DATA", HERE.parents[1] / "shared" / "datasets"),
+        default=default_folder(),
         help="folder of the sets (ADACC_DATA, or shared/datasets beside the repository)",
     )
     parser.add_argument("--repeats", type=positive, help=f"runs of which the median is shown ({REPEATS})")
