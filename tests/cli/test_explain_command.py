@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import TunedThresholdClassifierCV
 from small_study import command
 
 import adacc
@@ -216,7 +217,7 @@ def test_all_methods_are_listed(monkeypatch):
     assert (code, err) == (0, "")
     for name in (*adacc.methods(), "adacc-forest"):
         assert len(re.findall(rf"^{name} +(given|found|none) ", out, flags=re.M)) == 1
-    assert len(re.findall(r"^adacc-forest ", out, flags=re.M)) == 1  # and not among those of other libraries
+    assert len(re.findall(r"^adacc-forest ", out, flags=re.M)) == 1  # and not among the baselines
     assert re.search(r"^adacc1 .*Iosifidis et al. 2022$", out, flags=re.M)
     assert re.search(r"^rusboost .*Seiffert et al. 2010$", out, flags=re.M)
     assert re.search(r"^lightgbm +lightgbm +Gradient boosted", out, flags=re.M)
@@ -257,8 +258,20 @@ def test_the_forest_is_told_by_its_class():
 def test_methods_of_other_libraries_are_told_apart():
     code, out, _ = command("methods", "lightgbm")
     assert code == 0
-    assert "not by adacc, which trains its own methods only" in out
+    assert "train     no: it is a baseline of `adacc compare`, from lightgbm" in out
     assert "--methods lightgbm, shown as LightGBM" in out
+
+
+def test_a_baseline_that_adacc_computes_is_no_method_of_another_library(folder):
+    code, out, _ = command("methods", "adaboost-threshold")
+    assert code == 0
+    assert "from      adacc " in out
+    assert "AdaBoost with a tuned threshold" in out
+    assert "other librar" not in command("methods")[1]
+    claims = pd.read_csv(folder / "old.csv")
+    X, y = claims[["amount", "age"]], claims["outcome"] == "fraud"
+    tuned = TunedThresholdClassifierCV(adacc.AdaBoostClassifier(n_estimators=5)).fit(X, y)  # what the text advises
+    assert set(tuned.predict(X)) == {True, False}
 
 
 def test_help_teaches(capsys):

@@ -53,7 +53,14 @@ CASES = [
     (f"train old.csv {OF_FRAUD} --model deep/../old.csv", "deep/../old.csv is read by this command"),
     (f"train old.csv {OF_FRAUD} --model=", "argument --model: the name of a file is expected, got ''"),
     (f"train old.csv {OF_FRAUD} --model m.adacc --method adac", "method 'adac' is unknown: did you mean 'adac3'"),
-    (f"train old.csv {OF_FRAUD} --model m.adacc --method lightgbm", "lightgbm is a method of lightgbm: adacc compares"),
+    (
+        f"train old.csv {OF_FRAUD} --model m.adacc --method lightgbm",
+        "adacc does not train lightgbm: it is a baseline of `adacc compare`, from lightgbm",
+    ),
+    (
+        f"train old.csv {OF_FRAUD} --model m.adacc --method adaboost-threshold",
+        "adacc does not train adaboost-threshold: it is a baseline of `adacc compare`: AdaBoost with a tuned thr",
+    ),
     (f"train old.csv {OF_FRAUD} --model m.adacc --rounds 0", "argument --rounds: a whole number of at least 1"),
     (f"train old.csv {OF_FRAUD} --model m.adacc --seed -1", "argument --seed: "),
     (

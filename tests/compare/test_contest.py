@@ -303,6 +303,16 @@ class TestAudit:
         assert "Only 12 rows are 'yes'" in titles
         assert "100 of 240 rows were used" in titles
 
+    @pytest.mark.parametrize("in_time", [False, True])
+    def test_few_rare_rows_ask_for_repeats_only_where_there_are_some(self, in_time):
+        """Splits in the order of time have none."""
+        problem = make_problem().sample(100, seed=0)
+        problem = replace(problem, time=pd.Series(range(100), name="day")) if in_time else problem
+        found = audit.look(problem, make_splits(problem, 3, 1, 0))["findings"]
+        (said,) = (each["text"] for each in found if each["title"].startswith("Only 12 rows"))
+        assert said.startswith("A single row more or less moves the figures by points; take them as a hint")
+        assert ("--repeats" in said) == (not in_time)
+
 
 class TestModel:
     @pytest.mark.parametrize("positive", [0, 1])

@@ -1,5 +1,6 @@
 """Pipelines that end in one of our classifiers, converted by skl2onnx."""
 
+import re
 import sys
 
 import numpy as np
@@ -144,3 +145,14 @@ def test_without_skl2onnx_the_way_to_it_is_said(monkeypatch):
     monkeypatch.setitem(sys.modules, "skl2onnx", None)
     with pytest.raises(ImportError, match=r"pip install 'adacc\[onnx\]'"):
         register_skl2onnx()
+
+
+def test_a_pipeline_given_to_to_onnx_is_told_the_way():
+    pipeline = make_pipeline(StandardScaler(), adacc.AdaCC1Classifier(n_estimators=3)).fit(X, THREE)
+    with pytest.raises(TypeError, match="got a Pipeline") as caught:
+        adacc.export.to_onnx(pipeline)
+    register, convert = re.search(r"Call (.*\)), and then (skl2onnx.*\))$", str(caught.value)).groups()
+    names = {"adacc": adacc, "skl2onnx": skl2onnx, "pipeline": pipeline, "X": X.astype(np.float32)}
+    eval(register, names)
+    label, _ = run(eval(convert, names), {"X": X.astype(np.float32)})
+    np.testing.assert_array_equal(label, pipeline.predict(X.astype(np.float32)))

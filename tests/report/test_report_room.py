@@ -13,14 +13,15 @@ CLIPPED = """() => {
       const at = text.getBoundingClientRect();
       const shown = text.getAttribute('opacity') !== '0' && at.width > 0;
       const inside = at.left >= room.left - 1 && at.right <= room.right + 1;
-      if (shown && (!inside || text.textContent.includes('…'))) found.push(`${chart.dataset.chart}: ${text.textContent}`);
+      const whole = inside && !text.textContent.includes('…');
+      if (shown && !whole) found.push(`${chart.dataset.chart}: ${text.textContent}`);
     }
   }
   for (const cell of document.querySelectorAll('th, td')) {
     const at = cell.getBoundingClientRect();
     const inside = at.left >= 0 && at.right <= document.documentElement.clientWidth;
     const shown = at.width > 0 && !cell.closest('.visually-hidden');
-    const fits = cell.closest('thead') || cell.scrollWidth <= Math.ceil(at.width); // heads may have an arrow beside them
+    const fits = cell.closest('thead') || cell.scrollWidth <= Math.ceil(at.width); // an arrow
     if (shown && !(inside && fits)) found.push(`cell: ${cell.textContent}`);
   }
   for (const box of document.querySelectorAll('.box')) {

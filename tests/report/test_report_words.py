@@ -58,9 +58,7 @@ def test_a_draw_is_no_lead():
     assert first.endswith("It is level with B.")
 
 
-@pytest.mark.parametrize(
-    ("own", "side"), [(True, "Of the methods of other libraries"), (False, "Of adacc’s own methods")]
-)
+@pytest.mark.parametrize(("own", "side"), [(True, "Of the baselines"), (False, "Of adacc’s own methods")])
 def test_the_other_side_is_heard(own, side):
     second = method("B", own=own, versus=versus(-0.01, 0.5))
     rival = method("C", own=not own, versus=versus(-0.02, 0.01, True))

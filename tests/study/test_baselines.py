@@ -292,6 +292,16 @@ def test_numbers_or_categories_alone(name, columns):
     assert all(np.isfinite(score).all() for score in scores_of(name, part).values())
 
 
+@pytest.mark.parametrize("name", ["hist-gradient-boosting", "hist-gradient-boosting-threshold"])
+def test_hist_gradient_boosting_names_the_column_that_it_refuses(name):
+    fold = make_fold(n=600)
+    many = pd.Categorical([f"town {i}" for i in range(len(fold.X))])
+    assert len(many.categories) > 255
+    wide = Fold(fold.X.assign(town=many), fold.y, fold.X_test.assign(town=many[: len(fold.X_test)]), [2], 0)
+    with pytest.raises(ValueError, match="'town'"):
+        BASELINES[name].scores(wide)
+
+
 def test_a_column_of_gaps_alone_says_nothing():
     fold = make_fold()
     empty, constant = (Fold(fold.X.assign(a=a), fold.y, fold.X_test.assign(a=a), [], 0) for a in (np.nan, 0.0))

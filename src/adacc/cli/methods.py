@@ -21,7 +21,7 @@ examples:
   adacc methods                 all of them
   adacc methods adacc1          its formula, its source, its options
   adacc methods adacc-forest    what it does instead of a formula
-  adacc methods lightgbm        a method of another library that adacc compares with
+  adacc methods lightgbm        a baseline that adacc compares with
 """
 
 PUBLISHED = re.compile(r"[A-Z][\w-]+(?:, [A-Z][\w-]+)*(?: & [A-Z][\w-]+)?(?: et al\.)? (?:19|20)\d\d")
@@ -34,7 +34,7 @@ NARROW = 22
 def add_to(commands: Any) -> None:
     top: ArgumentParser = commands.add_parser(
         "methods", help="the methods, their formulas, sources and options", epilog=EXAMPLES,
-        description="Methods that `adacc train` trains, and those of other libraries that `adacc compare`\n"
+        description="Methods that `adacc train` trains, and the baselines that `adacc compare`\n"
         "sets beside them.",
     )  # fmt: skip
     top.add_argument("name", nargs="?", metavar="NAME", help="all about this one")
@@ -160,7 +160,7 @@ def _all(own: dict[str, Own | OwnForest], others: dict[str, Contestant]) -> str:
     theirs = table(["method", "library", "what it is"], rows, left=range(3), wrapped={2: room})
     return (
         f"{ours}\n\ncosts: given by you or tuned; found by the method itself; none.\n\n"
-        f"`adacc compare` also tries methods of other libraries:\n\n{theirs}\n\n`adacc methods NAME` says more."
+        f"`adacc compare` also tries these baselines:\n\n{theirs}\n\n`adacc methods NAME` says more."
     )
 
 
@@ -204,6 +204,16 @@ def _of_other(other: Contestant) -> str:
             "",
             f"compare   --methods {other.name}, shown as {other.label}",
             f"from      {other.library}",
-            "train     not by adacc, which trains its own methods only",
+            f"train     no: {not_trained(other.name, other.library.partition(' ')[0])}",
         ]
     )
+
+
+def not_trained(name: str, library: str) -> str:
+    """Why `adacc train` does not train a baseline, and what to do instead."""
+    if name == "adaboost-threshold":
+        return (
+            "it is a baseline of `adacc compare`: AdaBoost with a tuned threshold. Train adaboost, and choose a "
+            "threshold with `adacc predict --threshold`, or in Python with scikit-learn's TunedThresholdClassifierCV"
+        )
+    return f"it is a baseline of `adacc compare`, from {library}; `adacc methods` lists what adacc trains"

@@ -169,14 +169,12 @@ def left_out(options: Namespace) -> list[str]:
 
 
 def _check_method(name: str) -> None:
+    from adacc.cli.methods import not_trained
     from adacc.rules.registry import METHODS, unknown
     from adacc.study.baselines import BASELINES, FORESTS
 
     if name in BASELINES and name not in FORESTS:
-        raise ValueError(
-            f"{name} is a method of {BASELINES[name].library}: adacc compares with it, and trains its own methods "
-            "only; `adacc methods` lists them"
-        )
+        raise ValueError(f"adacc does not train {name}: {not_trained(name, BASELINES[name].library)}")
     if name not in METHODS and name not in FORESTS:
         raise unknown(name, [*METHODS, *FORESTS])
 

@@ -142,10 +142,12 @@ def _findings(problem: Problem, columns: list[dict[str, Any]], duplicates: dict[
             )
     n_rare = int(problem.y.sum())
     if n_rare < FEW_ROWS:
+        # Splits in the order of time are always the same.
+        more = ", and use --repeats" if problem.time is None else ""
         yield finding(
             "warning",
             f"Only {n_rare} rows are {problem.positive!r}",
-            "A single row more or less moves the figures by points; take them as a hint, and use --repeats.",
+            f"A single row more or less moves the figures by points; take them as a hint{more}.",
         )
     if duplicates["across_folds"]:
         yield finding(

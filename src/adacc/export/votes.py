@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from adacc.engine.ensemble import contributions
@@ -40,6 +41,12 @@ def votes_of(model: Any, dtype: str) -> Votes:
 
 def checked(model: Any) -> Voting:
     """The model, if it is fitted and made of stumps or trees."""
+    if isinstance(model, Pipeline):
+        raise TypeError(
+            "the model must be a classifier of adacc, got a Pipeline: skl2onnx converts these once it knows adacc's "
+            "classifiers. Call adacc.export.register_skl2onnx(), and then skl2onnx.to_onnx(pipeline, X[:1], "
+            'options={"zipmap": False})'
+        )
     if not isinstance(model, Voting):
         raise TypeError(f"the model must be a classifier of adacc, got {type(model).__name__}: {model!r:.80}")
     check_is_fitted(model)

@@ -46,7 +46,7 @@ CONFIG: dict[str, Any] = {
 
 
 def looks(methods: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Colour and line of each method: those of our figures, and for other libraries' methods what is left.
+    """Colour and line of each method: those of our figures, and for baselines what is left.
 
     Returns
     -------

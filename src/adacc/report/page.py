@@ -181,7 +181,7 @@ def _labels(result: dict[str, Any]) -> list[dict[str, str]]:
 
 
 def _chosen(methods: list[dict[str, Any]]) -> list[str]:
-    """Which curves are drawn at first: the best, the best of adacc's own and the best of others."""
+    """Which curves are drawn at first: the best, the best of adacc's own and the best baseline."""
     first = methods[:1] + [next((each for each in methods if each["own"] == own), None) for own in (True, False)]
     return list(dict.fromkeys(each["name"] for each in first if each))
 

@@ -126,11 +126,11 @@ def who_is_next(others: list[Method], metric: str) -> str:
 
 
 def best_of_the_others(best: Method, others: list[Method], metric: str) -> str:
-    """The best on the other side, adacc's own methods or those of other libraries, unless it is the runner-up."""
+    """The best on the other side, adacc's own methods or the baselines, unless it is the runner-up."""
     rival = next((method for method in others if method["own"] != best["own"]), None)
     if rival is None or rival is others[0]:
         return ""
-    side = "Of the methods of other libraries" if best["own"] else "Of adacc’s own methods"
+    side = "Of the baselines" if best["own"] else "Of adacc’s own methods"
     return f"{side} {rival['label']} comes closest: {best['label']} is {distance(rival, metric)}."
 
 

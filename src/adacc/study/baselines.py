@@ -176,7 +176,8 @@ def _xgboost(fold: Fold, weighted: bool = True) -> Scores:
 
 
 def _hist_gradient_boosting(fold: Fold, class_weight: str | None = "balanced") -> Scores:
-    X, X_test = _native_categories(fold)
+    # It takes any name, and its errors name columns.
+    X, X_test = (part.set_axis(fold.X.columns, axis=1) for part in _native_categories(fold))
     model = HistGradientBoostingClassifier(
         max_iter=max(fold.rounds),
         class_weight=class_weight,
