@@ -178,8 +178,10 @@ def adacc2(costs, opt, rates_of="ensemble"):
 
 
 def smoteboost(costs, opt):
-    """adaboost; authors: synthetic rows stay, and are rows as any other in the votes and in the update."""
-    return Rule(keeps=opt.authors)
+    """adaboost; authors: synthetic rows stay, as rows like any other; odds by predicted class, as in rareboost."""
+    if opt.authors:
+        return Rule(odds_by_class=rareboost(costs, opt).odds_by_class, keeps=True)
+    return Rule()
 
 
 def cumulative_costs(recall):

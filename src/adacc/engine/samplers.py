@@ -159,11 +159,10 @@ class KeptSmote(Smote):
 
     Each round's new rows join the training set for good, each with weight 1/n, where n is the number of rows before
     they join, and all weights are normalised to 1. From then on they are rows as any other: the learner sees them, the
-    vote follows the weighted error on all rows, and they are multiplied by the same factors as the real rows. The rare
-    class therefore grows from round to round. Formulas: SMOTEBoost of github.com/dialnd/imbalanced-algorithms
-    (smote.py), of which the authors' own SMOTEBoost (github.com/iosifidisvasileios/AdaFair) is a variant with the votes
-    of discrete AdaBoost. That code also draws the new rows from earlier synthetic ones; here they come from the real
-    rows, whose neighbours are searched once. docs/reproduction.md has the measurements.
+    vote follows the errors on all rows, and they are multiplied by the same factors as the real rows. The rare class
+    therefore grows from round to round. Formulas: SMOTEBoost of github.com/dialnd/imbalanced-algorithms (smote.py).
+    That code also draws the new rows from earlier synthetic ones; here they come from the real rows, whose neighbours
+    are searched once. docs/reproduction.md has the measurements.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
