@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from adacc.engine import dtypes, kernels
 from adacc.engine.ensemble import Ensemble, contributions, decide, settle
-from adacc.engine.learners import Cells, Learner, Models, weigh_pairs
-from adacc.engine.rows import Rows, Weights
+from adacc.engine.learners import Learner, Models, weigh_pairs
+from adacc.engine.rows import Cells, Rows, Weights
 from adacc.engine.samplers import Drawn, Sampler
 from adacc.engine.table import Table
 from adacc.rules.base import ROUNDING, Array, Rule

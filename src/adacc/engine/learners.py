@@ -17,8 +17,8 @@ from sklearn.base import clone
 from adacc.engine import dtypes, kernels
 from adacc.engine.binning import Categories, Coder
 from adacc.engine.layout import Layout, Part
-from adacc.engine.rows import Rows, Weights
-from adacc.engine.samplers import Cells, Sample
+from adacc.engine.rows import Cells, Rows, Weights
+from adacc.engine.samplers import Sample
 from adacc.engine.splits import Splitter
 from adacc.engine.steps import Steps, compile_stumps
 from adacc.engine.table import Table

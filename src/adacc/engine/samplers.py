@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adacc.engine import dtypes
-from adacc.engine.rows import Listing, Rows, Weights
+from adacc.engine.rows import Cells, Listing, Rows, Weights
 from adacc.engine.table import ArrayTable, Table
 from adacc.rules.base import Array
 
@@ -53,10 +53,6 @@ class Sample(Drawn):
     def class_weight(self) -> Array:
         own = super().class_weight
         return own if self.extra is None else own + self.extra.class_weight
-
-
-Cells = tuple[NDArray[Any], NDArray[np.uint8]]
-"""What a weak model predicts: a cell for each row, and the class of each cell."""
 
 
 class Sampler:
@@ -130,7 +126,8 @@ class Smote(Sampler):
             members = table.take(rows.order[rows.starts[k] : rows.starts[k + 1]])
             state = int(np.random.default_rng([seed, rounds.start, int(k)]).integers(2**31))
             made.append(synthesise(members, len(rounds) * n_synthetic, k_neighbors, state))
-        self.made = ArrayTable(np.concatenate(made)) if made else None
+        # In the form of the table: a learner that was fitted on a frame predicts frames.
+        self.made = table.take(np.arange(0)).append(ArrayTable(np.concatenate(made))) if made else None
         self.prepared = None if self.made is None else prepare(self.made, self.made.every_row)
 
     def draw(self, weights: Weights, t: int) -> Sample:
