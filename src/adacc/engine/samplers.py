@@ -152,14 +152,14 @@ class Smote(Sampler):
 
 
 class KeptSmote(Smote):
-    """As `Smote`, but the synthetic rows stay: SMOTEBoost as in the code behind the paper's table.
+    """As `Smote`, but the synthetic rows stay: SMOTEBoost as in the public code that fits the paper's table.
 
     Each round's new rows join the training set for good, each with weight 1/n, where n is the number of rows before
     they join, and all weights are normalised to 1. From then on they are rows as any other: the learner sees them, the
     vote follows the errors on all rows, and they are multiplied by the same factors as the real rows. The rare class
     therefore grows from round to round. Formulas: SMOTEBoost of github.com/dialnd/imbalanced-algorithms (smote.py).
     That code also draws the new rows from earlier synthetic ones; here they come from the real rows, whose neighbours
-    are searched once. docs/reproduction.md has the measurements.
+    are searched once. docs/reproduction.md says what difference that makes.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -17,8 +17,8 @@ class SMOTEBoost(AdaBoost):
     alpha = ½ ln((1-e)/e),   D <- D · exp(∓alpha);   authors' dialect: alpha_p = ½ ln(W[p,p] / Σ_{t≠p} W[t,p]) by
     predicted class p, with synthetic rows that stay and count in ``W``
 
-    The paper's row came from code in the manner of github.com/dialnd/imbalanced-algorithms (smote.py), whose default is
-    SAMME.R [Zhu et al. 2009]: a leaf votes ½ ln(p/(1-p)) for the share p of its weight. For a stump whose leaves
+    The paper's row fits the public code at github.com/dialnd/imbalanced-algorithms (smote.py), whose default is SAMME.R
+    [Zhu et al. 2009]: a leaf votes ½ ln(p/(1-p)) for the share p of its weight. For a stump whose leaves
     predict different classes that is alpha_p. Where both leaves predict the same class SAMME.R tells them apart, and
     this rule does not.
     """
