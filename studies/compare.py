@@ -74,6 +74,18 @@ def cells(paper: pd.DataFrame, ours: Ours, dialect: str) -> str:
     return "\n".join(lines)
 
 
+def both_dialects(paper: pd.DataFrame, ours: Ours, label: str) -> str:
+    """One method: the paper's row and ours in either dialect, for each number of rounds."""
+    lines = [f"| T | | {' | '.join(NAMES)} |", f"|{'---|' * (2 + len(NAMES))}"]
+    for _, row in paper[paper["method"] == label].iterrows():
+        rows = {"paper": row} | {f'`dialect="{each}"`': ours.row(label, each, row["T"]) for each in DIALECTS}
+        lines += [
+            f"| {row['T']} | {name} | {' | '.join(f'{found[measure]:.2f}' for measure in MEASURES)} |"
+            for name, found in rows.items()
+        ]
+    return "\n".join(lines)
+
+
 def ranks(paper: pd.DataFrame, ours: Ours, dialect: str, T: int) -> str:
     """Ranks by set: ours, and in brackets the paper's."""
     labels = list(paper.columns[1:])
@@ -119,6 +131,7 @@ def blocks(paper: Path, ours: Ours) -> dict[str, str]:
     tables = {path.stem: pd.read_csv(path) for path in sorted(paper.glob("*.csv"))}
     labels = list(tables["ranks_T200"].columns[1:])
     filled = {"headline": headline(tables["results"], ours)}
+    filled["smoteboost"] = both_dialects(tables["results_non_cost_sensitive"], ours, "SMOTEBoost")
     for dialect in DIALECTS:
         for name in ("results", "results_non_cumulative", "results_non_cost_sensitive"):
             filled[f"{name}-{dialect}"] = cells(tables[name], ours, dialect)

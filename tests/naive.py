@@ -59,6 +59,7 @@ class Rule:  # `a` is the vote, `c` the cost of a row's true class, in AdaCC wri
     wrong: Callable = lambda a, c: exp(a)  # factor of a wrong row
     decision: list | None = None  # what multiplies the votes for each class; None: 1
     rates_of: str | None = None  # AdaCC: C from the error rates of the "ensemble" or the "learner"
+    keeps: bool = False  # whether the synthetic rows of a round stay for all later ones
 
 
 def adaboost(costs, opt):
@@ -176,6 +177,13 @@ def adacc2(costs, opt, rates_of="ensemble"):
     return Rule(None, odds, wrong=lambda a, C: C * exp(a), rates_of=rates_of)
 
 
+def smoteboost(costs, opt):
+    """adaboost; authors: synthetic rows stay, as rows like any other; odds by predicted class, as in rareboost."""
+    if opt.authors:
+        return Rule(odds_by_class=rareboost(costs, opt).odds_by_class, keeps=True)
+    return Rule()
+
+
 def cumulative_costs(recall):
     """AdaCC's C: 1 + err_k for the class of the larger error rate (K > 2: rates above the mean), else 1."""
     err = [1 - r for r in recall]
@@ -186,7 +194,7 @@ def cumulative_costs(recall):
 
 FIXED_COSTS = {"cgada": cgada, "adamec": adamec, "cgada-cal": cgada, "adamec-cal": adaboost, "csb1": csb1}
 FIXED_COSTS |= {"csb2": csb2, "adacost": adacost, "adac1": adac1, "adac2": adac2, "adac3": adac3}
-NO_COSTS = {"adaboost": adaboost, "rareboost": rareboost, "rusboost": adaboost, "smoteboost": adaboost}
+NO_COSTS = {"adaboost": adaboost, "rareboost": rareboost, "rusboost": adaboost, "smoteboost": smoteboost}
 ADACC = {"adacc1": adacc1, "adan-cc1": partial(adacc1, rates_of="learner")}
 ADACC |= {"adacc2": adacc2, "adan-cc2": partial(adacc2, rates_of="learner")}
 
@@ -361,7 +369,9 @@ def boost(X, y, method, *, n_rounds, costs=None, alpha="error", costs_on="all", 
 
     With `subsample` a failing round has vote 0 and leaves the weights as they are. With `out_of_bag` votes and costs
     come from the rows that were not sampled: e and the odds from these alone, their weights summing to 1; the
-    ensemble's recall from rows that have heard any round, each scored by the rounds that did not sample it.
+    ensemble's recall from rows that have heard any round, each scored by the rounds that did not sample it. Where a
+    rule keeps synthetic rows, `sample` gives the new ones; e and the odds come from all rows, real and kept. D and Z
+    are those of the real rows, 1 in all; a kept row's weight is in the same unit.
     """
     sample_weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     present = sample_weight > 0
@@ -376,12 +386,17 @@ def boost(X, y, method, *, n_rounds, costs=None, alpha="error", costs_on="all", 
     D = [sample_weight[i] * rule.initial[y[i]] / total for i in rows]
     ensemble = [0.0 if K == 2 else [0.0] * K for _ in rows]
     unseen_ensemble, heard = list(ensemble), set()
+    kept_X, kept_y, kept_D = [], [], []
     bound, rounds = 1.0, []
     for t in range(n_rounds):
         # 1. the weak learner
         seen_X, seen_y, seen_D = X, y, D
         if sample is not None:
             chosen, chosen_D, extra_X, extra_y, extra_D = sample(t, np.array(D))
+            if rule.keeps:
+                new = (1 + sum(kept_D)) / (len(y) + len(kept_y))  # 1/n of the weight of all rows
+                kept_X, kept_y, kept_D = kept_X + extra_X, kept_y + extra_y, kept_D + [new] * len(extra_y)
+                extra_X, extra_y, extra_D = kept_X, kept_y, kept_D
             seen_X, seen_y = [X[i] for i in chosen] + [*extra_X], [y[i] for i in chosen] + [*extra_y]
             seen_D = [*chosen_D, *extra_D]
         split, classes = fit_stump(seen_X, seen_y, seen_D, K, splits, criterion, categorical, tie_class)
@@ -397,6 +412,11 @@ def boost(X, y, method, *, n_rounds, costs=None, alpha="error", costs_on="all", 
                 of = {i: (y[i], h[i]) for i in unseen}
                 judged = [[sum(D[i] for i in unseen if of[i] == (k, p)) / mass for p in range(K)] for k in range(K)]
             heard = heard | set(unseen)
+        kept_h = [classes[branch(x, *split, categorical)] for x in kept_X]
+        if rule.keeps:
+            everyone = list(zip(D + kept_D, y + kept_y, h + kept_h, strict=True))
+            mass = sum(w for w, _, _ in everyone)
+            judged = [[sum(w for w, *pair in everyone if pair == [k, p]) / mass for p in range(K)] for k in range(K)]
         e = wrong_mass(judged, [1] * K)
 
         def heard_by_the_unseen(a, scores, h=h, unseen=unseen):
@@ -433,6 +453,7 @@ def boost(X, y, method, *, n_rounds, costs=None, alpha="error", costs_on="all", 
         Z = sum(F[k][p] * W[k][p] for k in range(K) for p in range(K))
         bound *= Z
         before, D, mass = D, [D[i] * F[y[i]][h[i]] / Z for i in rows], [sum(row) for row in W]
+        kept_D = [w * F[k][p] / Z for w, k, p in zip(kept_D, kept_y, kept_h, strict=True)]
         rounds.append(Round(*split, *classes, h, a, e, Z, bound, C, mass, recall, before, D, ensemble))
         if (votes is None and not subsample) or wrong_mass(W, [1] * K) <= ROUNDING:
             break

@@ -171,20 +171,34 @@ def recorded_samples(monkeypatch, sampler):
         if recorded.extra is None:
             return rows, D[rows], [], [], []
         extra = recorded.extra
-        classes = np.repeat(np.arange(len(extra.starts) - 1), np.diff(extra.starts))
-        return rows, D[rows], np.concatenate(made)[extra.rows].tolist(), classes.tolist(), extra.weight.tolist()
+        earlier = drawn[t - 1][1].extra.rows if t else []
+        new = ~np.isin(extra.rows, earlier)  # rows that are kept are drawn again
+        classes = np.repeat(np.arange(len(extra.starts) - 1), np.diff(extra.starts))[new]
+        X = np.concatenate(made)[extra.rows[new]]
+        return rows, D[rows], X.tolist(), classes.tolist(), extra.weight[new].tolist()
 
     return sample
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize(("method", "sampler"), [("rusboost", samplers.Subsampler), ("smoteboost", samplers.Smote)])
-def test_sampling_methods(monkeypatch, method, sampler, n_classes):
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("method", "dialect", "sampler"),
+    [
+        ("rusboost", "paper", samplers.Subsampler),
+        ("smoteboost", "paper", samplers.Smote),
+        ("smoteboost", "authors", samplers.KeptSmote),
+    ],
+)
+def test_sampling_methods(monkeypatch, method, dialect, sampler, n_classes, weighted):
     X, y = clouds(n_classes, seed=4)
     sample = recorded_samples(monkeypatch, sampler)
     options = {"n_synthetic": 7} if method == "smoteboost" else {}
-    engine = run_engine(X, y, method, n_estimators=ROUNDS, max_bins=None, random_state=3, **options)
-    assert_same(engine, naive.boost(X, y, method, n_rounds=ROUNDS, sample=sample))
+    common = {"dialect": dialect, "sample_weight": WEIGHTS[: len(y)] if weighted else None}
+    engine = run_engine(X, y, method, n_estimators=ROUNDS, max_bins=None, random_state=3, **options, **common)
+    rounds = naive.boost(X, y, method, n_rounds=ROUNDS, sample=sample, **common)
+    assert len(rounds) > 1
+    assert_same(engine, rounds)
 
 
 @pytest.mark.compiled

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from adacc.engine.rows import Rows, Weights
-from adacc.engine.samplers import Smote, Subsampler
+from adacc.engine.samplers import KeptSmote, Smote, Subsampler
 from adacc.engine.table import ArrayTable
 
 
@@ -58,3 +58,34 @@ def test_smote_rows_lie_between_neighbours_and_are_fresh(rows):
                 assert (off - np.linalg.norm(nearest - members, axis=1)).min() < 1e-9
         seen.append(made["rows"][sample.extra.rows])
     assert len(np.unique(np.concatenate(seen), axis=0)) == 48
+
+
+def test_kept_smote_rows_stay_and_change_their_weights_as_the_real_ones_do(rows):
+    table = ArrayTable(np.random.default_rng(2).normal(size=(95, 2)))
+    sampler = KeptSmote(table, rows, lambda new, order: new.native, range(3), seed=0, n_synthetic=6, k_neighbors=1)
+    weights = Weights(rows, np.ones(3))
+    lookup = np.array([0, 1, 2], dtype=np.uint8)
+    F = np.array([[0.5, 2.0, 3.0], [1.5, 0.4, 2.5], [1.2, 1.7, 0.3]])
+    before = {}
+    for t in range(3):
+        sample = sampler.draw(weights, t)
+        extra = sample.extra
+        assert np.diff(extra.starts).tolist() == [0, 6 * (t + 1), 6 * (t + 1)]
+        assert sample.class_weight.sum() == pytest.approx(1.0)
+        now = dict(zip(extra.rows.tolist(), extra.weight.tolist(), strict=True))
+        n = 95 + 12 * t
+        new = now.keys() - before.keys()
+        assert len(new) == 12
+        np.testing.assert_allclose([now[row] for row in new], 1 / n / (1 + 12 / n))
+        np.testing.assert_allclose([now[row] for row in before], [w / (1 + 12 / n) for w in before.values()])
+
+        # The kept rows are predicted as their number says; the real ones rightly. `F` is relative to these.
+        judged = sampler.judge(np.diag(weights.class_weight), lambda new: (np.arange(len(new)) % 3, lookup))
+        true = np.repeat([0, 1, 2], np.diff(extra.starts))
+        expected = np.diag(np.bincount(np.repeat([0, 1, 2], np.diff(rows.starts)), sample.weight))
+        np.add.at(expected, (true, extra.rows % 3), extra.weight)
+        np.testing.assert_allclose(judged, expected)
+        sampler.update(F)
+        after = extra.weight * F[true, extra.rows % 3]
+        whole = sample.weight.sum() + after.sum()
+        before = dict(zip(extra.rows.tolist(), after / whole, strict=True))

@@ -20,6 +20,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import adacc
+from adacc.estimators.settings import read_settings
+from adacc.estimators.training import train
 
 
 @pytest.mark.parametrize(
@@ -56,11 +58,14 @@ def test_a_learner_without_importances_has_none(rare):
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, lambda X: pl.DataFrame(X, schema=list("abcde"))])
-@pytest.mark.parametrize("method", ["rusboost", "smoteboost"])
-@pytest.mark.filterwarnings("error:X has feature names")
-def test_samplers_with_foreign_learners_on_frames(frame, method, rare):
+@pytest.mark.parametrize(
+    ("method", "dialect"), [("rusboost", "paper"), ("smoteboost", "paper"), ("smoteboost", "authors")]
+)
+@pytest.mark.filterwarnings("error:X (has|does not have valid) feature names")
+def test_samplers_with_foreign_learners_on_frames(frame, method, dialect, rare):
     X, y = frame(rare[0]), rare[1]
-    model = adacc.BoostingClassifier(method, estimator=GaussianNB(), n_estimators=4, random_state=0).fit(X, y)
+    params = {"dialect": dialect, "estimator": GaussianNB(), "n_estimators": 4, "random_state": 0}
+    model = adacc.BoostingClassifier(method, **params).fit(X, y)
     assert model.score(X, y) > 0.5
 
 
@@ -127,12 +132,29 @@ def test_warm_start_goes_on_where_it_stopped(method, learner, three):
         np.testing.assert_allclose(resumed.history_[name], record, rtol=1e-7, atol=1e-12)
 
 
-def test_smoteboost_warm_start_adds_rounds(rare):
-    model = adacc.SMOTEBoostClassifier(n_estimators=5, n_synthetic=10, warm_start=True, random_state=0).fit(*rare)
+@pytest.mark.parametrize("dialect", ["paper", "authors"])
+def test_smoteboost_warm_start_adds_rounds(rare, dialect):
+    params = {"n_synthetic": 10, "warm_start": True, "random_state": 0, "dialect": dialect}
+    model = adacc.SMOTEBoostClassifier(n_estimators=5, **params).fit(*rare)
     first = model.estimators_
     model.set_params(n_estimators=9).fit(*rare)
     assert model.n_iter_ == 9
     assert model.estimators_[:5] == first
+
+
+@pytest.mark.parametrize("learner", [None, DecisionTreeClassifier(max_depth=2, random_state=0)])
+def test_kept_synthetic_rows_are_brought_to_where_an_ensemble_left_them(three, learner):
+    """Made for as many rounds the rows are the same, so that an ensemble cut short goes on as it did."""
+    X, y = three
+    model = adacc.SMOTEBoostClassifier(
+        n_estimators=9, n_synthetic=10, dialect="authors", random_state=0, estimator=learner
+    )
+    settings, problem = read_settings(model._settable()), model._read_training(X, y, None)
+    straight = train(settings, problem).ensemble
+    resumed = train(settings, problem, start=straight.first(4)).ensemble
+    assert len(resumed) == len(straight) == 9
+    np.testing.assert_allclose(resumed.votes, straight.votes, rtol=1e-9)
+    np.testing.assert_allclose(resumed.factors, straight.factors, rtol=1e-9)
 
 
 def test_warm_start_with_fewer_rounds_or_other_classes_is_refused(rare):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,8 +12,8 @@ from numpy.typing import NDArray
 
 from adacc.engine import dtypes, kernels
 from adacc.engine.ensemble import Ensemble, contributions, decide, settle
-from adacc.engine.learners import Cells, Learner, Models, weigh_pairs
-from adacc.engine.rows import Rows, Weights
+from adacc.engine.learners import Learner, Models, weigh_pairs
+from adacc.engine.rows import Cells, Rows, Weights
 from adacc.engine.samplers import Drawn, Sampler
 from adacc.engine.table import Table
 from adacc.rules.base import ROUNDING, Array, Rule
@@ -242,8 +243,10 @@ class Here:
         sample = None if self.sampler is None else self.sampler.draw(self.weights, t)
         model, self._cells, W = self.learner.fit(self.weights, sample, t)
         self._vote, self._recall = 0.0, None
-        if self._judges is None or sample is None:
+        if self.sampler is None or sample is None:
             return model, W, W
+        if self._judges is None:
+            return model, W, self.sampler.judge(W, partial(self.learner.see, model))
         self._judges.turn(sample, self._cells)
         return model, W, self._judges.weigh(self.weights, W)
 
@@ -265,7 +268,10 @@ class Here:
         if recall is None or change != 0.0:
             recall = self.hear(change)
         self._tell_others(self._cells, self._vote)
-        return recall, self.weights.update(F, W, self.audience.predicted, self.audience.counts)
+        Z = self.weights.update(F, W, self.audience.predicted, self.audience.counts)
+        if self.sampler is not None:
+            self.sampler.update(F)
+        return recall, Z
 
     def _tell_others(self, cells: Cells, alpha: Any) -> None:
         if self.others:

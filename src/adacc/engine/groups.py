@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from adacc.engine import dtypes
 from adacc.engine.rows import Rows, Weights
-from adacc.engine.samplers import Sample
+from adacc.engine.samplers import Sample, Sampler
 
 
 class GroupDraw:
@@ -48,7 +48,7 @@ class GroupDraw:
         return drawn[self._group]
 
 
-class GroupSubsampler:
+class GroupSubsampler(Sampler):
     """A fresh share of the groups each round, so that the rows out of the bag share no group with those in it."""
 
     def __init__(self, rows: Rows, groups: NDArray[np.intp], seed: int, share: float) -> None:

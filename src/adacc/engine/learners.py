@@ -17,15 +17,13 @@ from sklearn.base import clone
 from adacc.engine import dtypes, kernels
 from adacc.engine.binning import Categories, Coder
 from adacc.engine.layout import Layout, Part
-from adacc.engine.rows import Rows, Weights
+from adacc.engine.rows import Cells, Rows, Weights
 from adacc.engine.samplers import Sample
 from adacc.engine.splits import Splitter
 from adacc.engine.steps import Steps, compile_stumps
 from adacc.engine.table import Table
 from adacc.engine.threads import Threads
 from adacc.rules.base import Array
-
-Cells = tuple[NDArray[Any], NDArray[np.uint8]]
 
 WORTH_THREADS = 200_000
 """Nanoseconds of a round below which handing it to threads takes longer than it saves."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,9 @@ from adacc.rules.base import Array
 
 Listing = tuple[NDArray[np.uint32], Array, NDArray[np.int64], NDArray[np.int64]]
 """Rows, an amount for each, and where those of each class begin and end."""
+
+Cells = tuple[NDArray[Any], NDArray[np.uint8]]
+"""What a weak model predicts: a cell for each row, and the class of each cell."""
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,20 @@
-"""Which rows the weak learner sees: all of them (no sampler), a fresh part, or fresh SMOTE rows besides.
+"""Which rows the weak learner sees: all of them (no sampler), a fresh part, or SMOTE rows besides.
 
-Votes and weights always follow the real rows; a sampler changes only what the learner is fitted on.
+Votes and weights follow the real rows, and a sampler changes only what the learner is fitted on. The exception is
+`KeptSmote`, whose synthetic rows stay in the training set: votes follow all rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adacc.engine import dtypes
-from adacc.engine.rows import Listing, Rows, Weights
+from adacc.engine.rows import Cells, Listing, Rows, Weights
 from adacc.engine.table import ArrayTable, Table
 from adacc.rules.base import Array
 
@@ -54,14 +55,22 @@ class Sample(Drawn):
         return own if self.extra is None else own + self.extra.class_weight
 
 
-class Sampler(Protocol):
+class Sampler:
     """Draws what the learner sees."""
 
     def draw(self, weights: Weights, t: int) -> Sample:
         """The sample of round t; the same for the same seed and round."""
+        raise NotImplementedError
+
+    def judge(self, W: Array, see: Callable[[Any], Cells]) -> Array:
+        """``W`` of the rows that judge the model, given that of the real rows; `see` predicts prepared rows."""
+        return W
+
+    def update(self, F: Array) -> None:
+        """Reweight the sampler's own rows, if it keeps any, by the factors that the real rows were multiplied by."""
 
 
-class Subsampler:
+class Subsampler(Sampler):
     """A fresh part of the rows, `keep` of each class, none twice."""
 
     def __init__(self, rows: Rows, seed: int, keep: NDArray[np.intp]) -> None:
@@ -91,7 +100,7 @@ class Subsampler:
         return Sample(rows, weights.values[rows], np.cumsum([0, *self.keep]))
 
 
-class Smote:
+class Smote(Sampler):
     """All rows and `n_synthetic` fresh SMOTE rows of each rarer class [SMOTEBoost, Chawla et al. 2003].
 
     imbalanced-learn makes the rows of all rounds in one go, so that neighbours are searched once; each round is dealt
@@ -117,25 +126,97 @@ class Smote:
             members = table.take(rows.order[rows.starts[k] : rows.starts[k + 1]])
             state = int(np.random.default_rng([seed, rounds.start, int(k)]).integers(2**31))
             made.append(synthesise(members, len(rounds) * n_synthetic, k_neighbors, state))
-        self.prepared = None
-        if made:
-            rows_made = ArrayTable(np.concatenate(made))
-            self.prepared = prepare(rows_made, np.arange(rows_made.n_rows, dtype=dtypes.ROW))
+        # In the form of the table: a learner that was fitted on a frame predicts frames.
+        self.made = table.take(np.arange(0)).append(ArrayTable(np.concatenate(made))) if made else None
+        self.prepared = None if self.made is None else prepare(self.made, self.made.every_row)
 
     def draw(self, weights: Weights, t: int) -> Sample:
         everyone = np.arange(len(self.rows.order), dtype=dtypes.ROW)
         if self.prepared is None:
             return Sample(everyone, weights.values, self.rows.starts)
-        begin = (t - self.first) * self.n_synthetic
-        dealt = [
-            np.arange(begin, begin + self.n_synthetic, dtype=dtypes.ROW) + at * self.n_rounds * self.n_synthetic
-            for at in range(len(self.rarer))
-        ]
+        dealt = self._rows_of(range(t, t + 1))
+        weight = np.full(len(dealt), 1.0 / len(everyone))
+        return Sample(everyone, weights.values, self.rows.starts, self._extra(dealt, weight))
+
+    def _rows_of(self, rounds: range) -> NDArray[np.uint32]:
+        """The synthetic rows of these rounds, class by class."""
+        begin, end = ((t - self.first) * self.n_synthetic for t in (rounds.start, rounds.stop))
+        per_class = self.n_rounds * self.n_synthetic
+        dealt = [np.arange(begin, end, dtype=dtypes.ROW) + at * per_class for at in range(len(self.rarer))]
+        return np.concatenate(dealt)
+
+    def _extra(self, dealt: NDArray[np.uint32], weight: Array) -> Extra:
         counts = np.zeros(self.rows.n_classes, dtype=np.int64)
-        counts[self.rarer] = self.n_synthetic
-        weight = np.full(counts.sum(), 1.0 / len(everyone))
-        extra = Extra(np.concatenate(dealt), weight, np.cumsum([0, *counts]), self.prepared)
-        return Sample(everyone, weights.values, self.rows.starts, extra)
+        counts[self.rarer] = len(dealt) // len(self.rarer)
+        return Extra(dealt, weight, np.cumsum([0, *counts]), self.prepared)
+
+
+class KeptSmote(Smote):
+    """As `Smote`, but the synthetic rows stay: SMOTEBoost as in the public code that fits the paper's table.
+
+    Each round's new rows join the training set for good, each with weight 1/n, where n is the number of rows before
+    they join, and all weights are normalised to 1. From then on they are rows as any other: the learner sees them, the
+    vote follows the errors on all rows, and they are multiplied by the same factors as the real rows. The rare class
+    therefore grows from round to round. Formulas: SMOTEBoost of github.com/dialnd/imbalanced-algorithms (smote.py).
+    That code also draws the new rows from earlier synthetic ones; here they come from the real rows, whose neighbours
+    are searched once. docs/reproduction.md says what difference that makes.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        n_made = 0 if self.made is None else self.made.n_rows
+        self._weight = np.zeros(n_made)
+        self._true = np.repeat(self.rarer, self.n_rounds * self.n_synthetic)
+        self._kept = np.empty(0, dtype=dtypes.ROW)
+        self._real_share = 1.0  # weight of all real rows, that of real and kept ones being 1
+        self._predicted: NDArray[np.uint8]
+
+    def draw(self, weights: Weights, t: int) -> Sample:
+        if self.prepared is None:
+            return super().draw(weights, t)
+        self._add(t)
+        everyone = np.arange(len(self.rows.order), dtype=dtypes.ROW)
+        extra = self._extra(self._kept, self._weight[self._kept])
+        return Sample(everyone, weights.values * self._real_share, self.rows.starts, extra)
+
+    def judge(self, W: Array, see: Callable[[Any], Cells]) -> Array:
+        if self.prepared is None:
+            return W
+        self._look(see(self.prepared))
+        pairs = self._true[self._kept] * len(W) + self._predicted
+        kept: Array = np.bincount(pairs, self._weight[self._kept], W.size).reshape(W.shape)  # type: ignore[assignment]
+        return W * self._real_share + kept
+
+    def update(self, F: Array) -> None:
+        if self.prepared is None:
+            return
+        self._weight[self._kept] *= F[self._true[self._kept], self._predicted]
+        self._normalise()
+
+    def replay(self, rounds: Iterable[tuple[Cells, Array]]) -> None:
+        """Bring the weights to where earlier rounds left them: what each predicts of the `made` rows, and its factors.
+
+        A model does not hold its synthetic rows: those of its rounds are made anew.
+        """
+        for t, (cells, factors) in enumerate(rounds):
+            self._add(t)
+            self._look(cells)
+            self.update(factors)
+
+    def _add(self, t: int) -> None:
+        new = self._rows_of(range(t, t + 1))
+        self._weight[new] = 1.0 / (len(self.rows.order) + len(self._kept))
+        self._kept = self._rows_of(range(t + 1))
+        self._normalise()
+
+    def _look(self, cells: Cells) -> None:
+        cell, lookup = cells
+        self._predicted = lookup[cell[self._kept]]
+
+    def _normalise(self) -> None:
+        whole = self._real_share + self._weight.sum()
+        self._real_share /= whole
+        self._weight /= whole
 
 
 FARTHEST = 1e140

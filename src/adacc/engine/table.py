@@ -101,7 +101,7 @@ class Table(ABC):
         """The rows of these numbers."""
 
     @abstractmethod
-    def append(self, below: ArrayTable) -> Table:
+    def append(self, below: Table) -> Table:
         """These rows with others below them."""
 
 
@@ -147,7 +147,7 @@ class ArrayTable(Table):
     def take(self, rows: NDArray[Any]) -> Table:
         return ArrayTable(self.native[rows])
 
-    def append(self, below: ArrayTable) -> Table:
+    def append(self, below: Table) -> Table:
         return ArrayTable(np.concatenate([self.native, below.native]))
 
 
@@ -172,7 +172,7 @@ class SparseTable(Table):
     def take(self, rows: NDArray[Any]) -> Table:
         return SparseTable(self.native[rows])
 
-    def append(self, below: ArrayTable) -> Table:
+    def append(self, below: Table) -> Table:
         return SparseTable(sparse.vstack([self.native, sparse.csr_array(below.native)]))
 
 
@@ -261,7 +261,7 @@ class FrameTable(Table):
     def take(self, rows: NDArray[Any]) -> Table:
         return FrameTable(self._frame[rows.tolist(), :].to_native())
 
-    def append(self, below: ArrayTable) -> Table:
+    def append(self, below: Table) -> Table:
         columns: dict[str, Any] = {}
         for j, name in enumerate(self._names):
             if self.categorical[j]:

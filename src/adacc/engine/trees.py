@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from adacc.engine import dtypes, kernels
 from adacc.engine.binning import Categories, Coder
-from adacc.engine.learners import Cells, weigh_pairs
-from adacc.engine.rows import Rows, Weights
+from adacc.engine.learners import weigh_pairs
+from adacc.engine.rows import Cells, Rows, Weights
 from adacc.engine.samplers import Sample
 from adacc.engine.splits import CRITERIA, TIE
 from adacc.engine.table import Table

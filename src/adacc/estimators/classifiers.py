@@ -407,7 +407,9 @@ class SMOTEBoostClassifier(BaseBoosting):
     """SMOTEBoost: each round's learner sees fresh synthetic rows of the rarer classes.
 
     Chawla et al. 2003; the rows are made by imbalanced-learn (``pip install 'adacc[resampling]'``). Votes and weights
-    follow the real rows.
+    follow the real rows. With ``dialect="authors"`` the synthetic rows stay in the training set for all later rounds,
+    votes and weights follow real and synthetic rows, and each predicted class has a vote of its own, as in the public
+    code that fits the AdaCC paper's SMOTEBoost. The rare class then grows from round to round, and recall with it.
 
     {parameters}
 

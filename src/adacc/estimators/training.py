@@ -20,7 +20,7 @@ from adacc.engine.layout import Layout
 from adacc.engine.learners import ClassifierLearner, Learner, StumpLearner
 from adacc.engine.loop import Boosting
 from adacc.engine.rows import Rows
-from adacc.engine.samplers import Sampler, Smote, Subsampler
+from adacc.engine.samplers import KeptSmote, Sampler, Smote, Subsampler
 from adacc.engine.table import Table
 from adacc.engine.threads import Threads
 from adacc.engine.trees import TreeLearner
@@ -268,7 +268,7 @@ def train_on(
     settings, problem, start = several[0], bench.problem, bench.start
     plan, *alike = plans = [problem.plan(each) for each in several]
     learner = bench.learner(settings, threads)
-    sampler = _sampler(settings, problem, learner, 0 if start is None else len(start))
+    sampler = _sampler(settings, problem, learner, start)
     ground = Here(plan, learner, sampler, alike, settings.out_of_bag)
     boosting = Boosting(ground, goes_on=settings.subsample < 1.0)
     if start is not None:
@@ -308,18 +308,27 @@ def make_plan(settings: Settings, classes: NDArray[Any], class_weight: Array, ti
     return Plan(rule, costs, decision, settings.learning_rate, tie_class)
 
 
-def _sampler(settings: Settings, problem: Problem, learner: Learner, n_before: int) -> Sampler | None:
+def _sampler(settings: Settings, problem: Problem, learner: Learner, start: Ensemble | None) -> Sampler | None:
     options, rows = settings.options, problem.rows
     if settings.method.sampler == "under-sample":
         return Subsampler.under(rows, settings.seed, options["sampling_ratio"])
     if settings.method.sampler == "smote":
-        rounds = range(n_before, settings.n_rounds)
-        return Smote(
-            problem.table, rows, learner.prepare, rounds, settings.seed, options["n_synthetic"], options["k_neighbors"]
-        )
+        return _smote(settings, problem, learner, start)
     if settings.out_of_bag and problem.groups is not None:
         return GroupSubsampler(rows, problem.groups[rows.order], settings.seed, settings.subsample)
     return None if settings.subsample == 1.0 else Subsampler.share(rows, settings.seed, settings.subsample)
+
+
+def _smote(settings: Settings, problem: Problem, learner: Learner, start: Ensemble | None) -> Smote:
+    options = settings.options
+    n_before = 0 if start is None else len(start)
+    common = settings.seed, options["n_synthetic"], options["k_neighbors"]
+    if settings.rule.dialect == "paper":
+        return Smote(problem.table, problem.rows, learner.prepare, range(n_before, settings.n_rounds), *common)
+    sampler = KeptSmote(problem.table, problem.rows, learner.prepare, range(settings.n_rounds), *common)
+    if start is not None and sampler.made is not None:
+        sampler.replay(zip(start.models.cells(sampler.made, sampler.made.every_row), start.factors, strict=True))
+    return sampler
 
 
 def calibrate(settings: Settings, problem: Problem, ensemble: Ensemble, kind: str) -> tuple[Calibrator, Array | None]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adacc.rules.base import ROUNDING, Array, Rule, factor_matrix
+from adacc.rules.base import ROUNDING, Array, Rule, factor_matrix, half_log_odds, right_and_wrong
 
 
 @dataclass(frozen=True)
@@ -20,16 +20,27 @@ class RareBoost(Rule):
     """
 
     def vote(self, W: Array, costs: Array) -> Any:
-        if super().vote(W, costs) is None:
-            return None
-        right = np.diag(W)
-        wrong = np.where(np.eye(len(W), dtype=bool), 0.0, W).sum(axis=0)
-        wrong[wrong <= ROUNDING * right] = 0.0
-        with np.errstate(divide="ignore", invalid="ignore"):
-            alpha = 0.5 * np.log(right / wrong * (len(W) - 1))
-        alpha[right + wrong == 0.0] = 0.0  # a class nobody is predicted as
-        return None if alpha.min() < -ROUNDING else np.maximum(alpha, 0.0)
+        return votes_by_prediction(W)
 
     def factors(self, alpha: Any, costs: Array) -> Array:
-        # The transpose: here the factor of an error goes by the predicted class, not by the true one.
-        return factor_matrix(np.exp(-alpha), np.exp(alpha), len(costs)).T.copy()
+        return factors_by_prediction(alpha, len(costs))
+
+
+def votes_by_prediction(W: Array) -> Any:
+    """½(ln(W[p,p] / Σ_{t≠p} W[t,p]) + ln(K-1)) by predicted class p; None if one of these is negative, or all
+    predictions together are no better than chance.
+    """
+    if half_log_odds(*right_and_wrong(W), len(W)) is None:
+        return None
+    right = np.diag(W)
+    wrong = np.where(np.eye(len(W), dtype=bool), 0.0, W).sum(axis=0)
+    wrong[wrong <= ROUNDING * right] = 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        alpha = 0.5 * np.log(right / wrong * (len(W) - 1))
+    alpha[right + wrong == 0.0] = 0.0  # a class nobody is predicted as
+    return None if alpha.min() < -ROUNDING else np.maximum(alpha, 0.0)
+
+
+def factors_by_prediction(alpha: Any, n_classes: int) -> Array:
+    """``F`` where the vote goes by the predicted class: so does the factor of an error."""
+    return factor_matrix(np.exp(-alpha), np.exp(alpha), n_classes).T.copy()

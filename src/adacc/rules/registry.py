@@ -22,6 +22,7 @@ from adacc.rules.adacost import AdaCost
 from adacc.rules.base import Rule
 from adacc.rules.csb import CSB1, CSB2
 from adacc.rules.rareboost import RareBoost
+from adacc.rules.smoteboost import SMOTEBoost
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ METHODS: dict[str, Method] = {
     "adamec-cal": Method(AdaMEC, "AdaMEC-Cal.", calibration="sigmoid", decides_by_probability=True),
     "cgada-cal": Method(CGAda, "CGAda-Cal.", calibration="sigmoid", decides_by_probability=True),
     "rusboost": Method(AdaBoost, "RUSBoost (adacc)", sampler="under-sample"),
-    "smoteboost": Method(AdaBoost, "SMOTEBoost", sampler="smote"),
+    "smoteboost": Method(SMOTEBoost, "SMOTEBoost", sampler="smote"),
 }
 
 

@@ -15,7 +15,7 @@ from adacc.rules import METHODS
 from adacc.rules.registry import meant
 from adacc.study.baselines import BASELINES
 
-IN_TWO_DIALECTS = ("adacc1", "adan-cc1", "csb1", "adac1", "adac3", "adacost")
+IN_TWO_DIALECTS = ("adacc1", "adan-cc1", "csb1", "adac1", "adac3", "adacost", "smoteboost")
 """Methods that the authors' code computes otherwise than the paper prints them; the others are the same in both."""
 
 
