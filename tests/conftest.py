@@ -2,6 +2,10 @@ import os
 import signal
 from pathlib import Path
 
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # There is a worker for each core: the threads of a library would only wait for each other's.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import numba
 import numpy as np
 import pandas as pd
@@ -19,6 +23,14 @@ settings.load_profile("adacc")
 
 JIT_IS_OFF = bool(numba.config.DISABLE_JIT)
 DATA = Path(os.environ.get("ADACC_DATA", Path(__file__).parents[2] / "shared" / "datasets"))
+
+
+BEGUN_FIRST = ("test_examples.py", "test_established.py", "test_concurrency.py", "test_study_displays.py")
+"""Files with long tests: begun last, one of these would keep one worker busy when the others have nothing left."""
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: item.path.name not in BEGUN_FIRST)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager
 
+import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -25,7 +26,8 @@ def in_chunks(sizes, *arrays):
 def from_parts(parts):
     """A frame or series of these partitions, as they are: Dask makes their types the same in nothing."""
     parts = list(parts)
-    return dd.from_delayed([delayed(part) for part in parts], meta=parts[0].iloc[:0], verify_meta=False)
+    with dask.config.set({"dataframe.convert-string": False}):  # or pandas 2's objects, 1 among them, become text
+        return dd.from_delayed([delayed(part) for part in parts], meta=parts[0].iloc[:0], verify_meta=False)
 
 
 def assert_same_model(found, local, rtol=1e-12):

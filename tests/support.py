@@ -17,6 +17,13 @@ RANDOM = ("rusboost", "smoteboost")
 DETERMINISTIC = [name for name in adacc.methods() if name not in RANDOM]
 WITH_COSTS = [name for name in adacc.methods() if METHODS[name].rule.uses_costs]
 ROUNDS = 12
+ALIKE = ("cgada", "adamec", "csb1", "adacost", "adac1", "adac3", "adacc2", "adan-cc1", "adan-cc2", "adamec-cal")
+"""Methods that take the same way through the engine as another one does."""
+
+
+def thinned(values, thorough=ALIKE):
+    """The parameters of a slow test, of which those that are much like another one are left to `make test-thorough`."""
+    return [pytest.param(value, marks=pytest.mark.thorough) if value in thorough else value for value in values]
 
 
 @dataclass

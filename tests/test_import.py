@@ -40,6 +40,24 @@ def test_rooms_open_by_their_names():
     assert found == "to_onnx fit_parquet adacc.tables"
 
 
+@pytest.mark.parametrize("opened", ["tables", "distributed.fit_parquet"])
+def test_a_pyarrow_that_garbles_text_is_refused(opened):
+    said = run(
+        f"""
+        import pyarrow
+        pyarrow.__version__ = "23.0.1"
+        import adacc
+        try:
+            adacc.{opened}
+        except ImportError as error:
+            print(error)
+        """
+    )
+    assert said == (
+        "adacc.tables needs pyarrow 24 or newer, which reads text correctly, got 23.0.1: pip install --upgrade pyarrow"
+    )
+
+
 @pytest.mark.compiled
 def test_nothing_is_compiled_at_import():
     compiled = run(

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from small_study import FEW, FORMATS, all_tables_of, command, fake, options, plan, write_files
+from support import thinned
 
 import adacc
 from adacc.study.store import Store
@@ -93,6 +94,7 @@ def test_killed_in_the_middle_it_goes_on_to_the_same_tables(paths, undisturbed, 
     assert_same_study(tmp_path, undisturbed)
 
 
+@pytest.mark.thorough
 @pytest.mark.compiled
 def test_two_runs_into_one_folder_do_no_harm(paths, undisturbed, tmp_path):
     run = [*options(paths, repeats=4), "--out", tmp_path, "--executor", "local"]
@@ -107,7 +109,7 @@ def test_two_runs_into_one_folder_do_no_harm(paths, undisturbed, tmp_path):
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("executor", ["process", "dask"])
+@pytest.mark.parametrize("executor", thinned(["process", "dask"], ["dask"]))
 def test_every_executor_gives_the_same(paths, undisturbed, tmp_path, executor):
     """The first repeat, which is that of the longer study."""
     run = [*options(paths, repeats=1), "--out", tmp_path, "--executor", executor]
@@ -142,6 +144,7 @@ def cluster(tmp_path):
         process.wait()
 
 
+@pytest.mark.thorough
 @pytest.mark.compiled
 def test_a_study_on_a_cluster_goes_on_where_it_was_killed(paths, undisturbed, tmp_path, cluster):
     folder = tmp_path / "results"
@@ -159,7 +162,7 @@ def test_a_study_on_a_cluster_goes_on_where_it_was_killed(paths, undisturbed, tm
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("executor", ["process", "local"])
+@pytest.mark.parametrize("executor", thinned(["process", "local"], ["local"]))
 def test_ctrl_c_says_how_to_go_on(paths, tmp_path, executor):
     process = start(*options(paths, repeats=10), "--out", tmp_path, "--executor", executor, "--jobs", 2)
     wait_for_results(tmp_path, process)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from support import thinned
 
 pexpect = pytest.importorskip("pexpect")
 psutil = pytest.importorskip("psutil")
@@ -64,7 +65,7 @@ def widest(text):
 SEVERAL = "adacc1,adacc2,adaboost,rareboost,csb1,csb2,balanced-random-forest"
 
 
-@pytest.mark.parametrize(("columns", "rows"), [(80, 24), (200, 60), (60, 10)])
+@pytest.mark.parametrize(("columns", "rows"), [pytest.param(80, 24, marks=pytest.mark.thorough), (200, 60), (60, 10)])
 def test_the_table_fills_and_fits(here, columns, rows):
     child = terminal(
         "--methods", SEVERAL, "--rounds", 5, "--folds", 3, "--jobs", 1, columns=columns, rows=rows
@@ -139,7 +140,7 @@ def stopped_in_time(child):
     return written, code
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", thinned([1, 2], [1]))
 def test_ctrl_c_in_the_middle_keeps_what_was_done(here, jobs):
     child = terminal(
         "--methods", "adacc1,adacc2,balanced-random-forest", "--rounds", 5, "--repeats", 60, "--jobs", jobs,

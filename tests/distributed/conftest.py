@@ -1,9 +1,9 @@
-"""Real clusters: schedulers, and workers that are processes of their own; gone with the file that needed them."""
+"""Real clusters: schedulers, and workers that are processes of their own; gone with the folder that needed them."""
 
 import pytest
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def one():
     """A client of one worker with two threads."""
     from on_dask import cluster_of  # here, since not all that is tested in this folder needs Dask
@@ -12,7 +12,7 @@ def one():
         yield client
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def two():
     """A client of two workers."""
     from on_dask import cluster_of
@@ -21,7 +21,7 @@ def two():
         yield client
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def four():
     """A client of four workers."""
     from on_dask import cluster_of

@@ -170,6 +170,7 @@ def sized(parts):
 
 
 NAN = np.nan
+TEXT = "str" if pd.Series(["x"]).dtype == "str" else "string"  # to pandas 2 "str" is NumPy's, which writes None out
 COLUMNS = {
     "whole and broken numbers": with_column(*(np.arange(n) % 3 + add for n, add in sized([0, 0.5, 1, 0]))),
     "missing and text": with_column(NAN, "x", None, "y"),
@@ -177,7 +178,7 @@ COLUMNS = {
     "missing and booleans": with_column(NAN, True, False, None),
     "other categories": with_column(*(pd.Categorical(np.resize([*of], n)) for n, of in sized(["xy", "y", "zx", "w"]))),
     "categories and text": with_column(pd.Categorical(["x"] * 60), "x", "y", pd.Categorical(["y"] * 20)),
-    "text that is missing": with_column(pd.array([None] * 60, dtype="str"), 1.0, None, 2),
+    "text that is missing": with_column(pd.array([None] * 60, dtype=TEXT), 1.0, None, 2),
     "a category of its own": with_column("x", "x", "x", "only here"),
 }  # fmt: skip
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support import DETERMINISTIC
+from support import DETERMINISTIC, thinned
 
 from adacc import AdaCC1Classifier, BoostingClassifier, CGAdaClassifier, CostSearchCV
 from adacc.distributed import files, fit_parquet, memory
@@ -98,7 +98,7 @@ def assert_same(found, local, X=None):
 
 
 @pytest.mark.parametrize("target", ["two", "three"])
-@pytest.mark.parametrize("method", DETERMINISTIC)
+@pytest.mark.parametrize("method", thinned(DETERMINISTIC))
 def test_the_model_is_that_of_memory(folder, few_at_a_time, method, target):
     estimator = BoostingClassifier(method, n_estimators=ROUNDS)
     local, X = in_memory(estimator, folder / "all.parquet", target)

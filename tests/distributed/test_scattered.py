@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import DETERMINISTIC
+from support import DETERMINISTIC, thinned
 
 import adacc
 from adacc.engine.loop import Boosting
@@ -119,7 +119,7 @@ def bits(answer):
 
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("method", DETERMINISTIC)
+@pytest.mark.parametrize("method", thinned(DETERMINISTIC))
 def test_shards_learn_the_local_model(method, n_classes, weights):
     X, y = rows(n_classes)
     case = Case(X, y, WEIGHTS[weights](np.random.default_rng(5), len(y)), method)

@@ -3,7 +3,7 @@
 import naive
 import numpy as np
 import pytest
-from support import DETERMINISTIC, ROUNDS, WITH_COSTS, assert_same, compare, run_engine, variants
+from support import DETERMINISTIC, ROUNDS, WITH_COSTS, assert_same, compare, run_engine, thinned, variants
 
 import adacc.engine.samplers as samplers
 
@@ -205,7 +205,7 @@ def test_sampling_methods(monkeypatch, method, dialect, sampler, n_classes, weig
 @pytest.mark.parametrize("rates", ["training", "out-of-bag"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("data", ["clouds", "small integers", "gaps"])
-@pytest.mark.parametrize("method", DETERMINISTIC)
+@pytest.mark.parametrize("method", thinned(DETERMINISTIC))
 def test_rounds_that_see_a_part_of_the_rows(monkeypatch, method, data, n_classes, rates):
     X, y = DATA[data](n_classes)
     weight = WEIGHTS[: len(y)]

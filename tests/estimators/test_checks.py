@@ -18,7 +18,6 @@ VARIANTS = [
     adacc.AdaCC1Classifier(calibration="sigmoid"),
     adacc.AdaCC2Classifier(calibration="isotonic"),
     adacc.AdaCC1Classifier(max_bins=None, n_jobs=2, criterion="entropy"),
-    adacc.AdaCC2Classifier(estimator=DecisionTreeClassifier(max_depth=3)),
     adacc.AdaC2Classifier(estimator=GaussianNB()),
     adacc.CostSearchCV(adacc.CGAdaClassifier(n_estimators=10), rounds=[3, 10]),
     adacc.CostDecision(LogisticRegression()),
@@ -52,6 +51,12 @@ def expected_failures(estimator):
 
 
 XFAIL_STRICT = {"xfail_strict": True} if "xfail_strict" in inspect.signature(parametrize_with_checks).parameters else {}
+
+
+@pytest.mark.thorough
+@parametrize_with_checks([adacc.AdaCC2Classifier(estimator=DecisionTreeClassifier(max_depth=3))])
+def test_scikit_learn_compatibility_with_trees(estimator, check):
+    check(estimator)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -29,6 +29,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
+from support import thinned
 
 import adacc
 from adacc import CostDecision
@@ -428,7 +429,7 @@ def test_weights_are_routed_to_who_asks_for_them(rare):
     assert unweighted.expected_cost_ != CostDecision(LogisticRegression(), COSTS).fit(X, y).expected_cost_
 
 
-@pytest.mark.parametrize("method", adacc.methods())
+@pytest.mark.parametrize("method", thinned(adacc.methods()))
 def test_scikit_learns_own_tools_take_every_method(method):
     X, y = make_classification(n_samples=150, weights=[0.8], random_state=1)
     model = adacc.BoostingClassifier(method, n_estimators=8, random_state=0)

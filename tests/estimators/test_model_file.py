@@ -15,6 +15,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
+from support import thinned
 
 import adacc
 from adacc import archive
@@ -117,7 +118,7 @@ def test_a_model_comes_back_as_it_was(method, data, tmp_path):
 
 @pytest.mark.parametrize("data", DATA)
 @pytest.mark.parametrize("calibration", ["sigmoid", "isotonic"])
-@pytest.mark.parametrize("method", adacc.methods())
+@pytest.mark.parametrize("method", thinned(adacc.methods()))
 def test_a_calibrated_model_comes_back_as_it_was(method, calibration, data, tmp_path):
     model = fitted(method, data, calibration=calibration, calibration_cv=2)
     assert_same(model, saved(model, tmp_path), rows(method, data)[0])

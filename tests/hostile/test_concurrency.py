@@ -19,9 +19,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from in_worker import bits, small, table
-from support import DETERMINISTIC
+from support import DETERMINISTIC, thinned
 
 import adacc
+from adacc.engine import kernels
 
 TESTS = Path(in_worker.__file__).parent
 X, Y = table()
@@ -64,6 +65,15 @@ FITS = """
     from in_worker import fitted_bits
     print(sha256(fitted_bits(n_rows=400)).hexdigest())
 """
+ASKS = """
+    import numpy as np
+    from adacc.engine import kernels
+    print(*kernels.whole_range(np.arange(9.0)))
+"""
+USES = {
+    "one kernel": (ASKS, lambda: " ".join(map(str, kernels.whole_range(np.arange(9.0))))),
+    "all of a fit": (FITS, lambda: digest(in_worker.fitted_bits(n_rows=400))),
+}
 
 
 @pytest.mark.compiled
@@ -85,6 +95,7 @@ def test_a_model_is_asked_by_many_threads_at_once():
                     np.testing.assert_array_equal(answer, expected[name], err_msg=name)
 
 
+@pytest.mark.thorough
 @pytest.mark.compiled
 def test_threads_may_meet_in_the_compiler(tmp_path):
     """The very first use in a process with an empty cache: eight threads want all kernels at once."""
@@ -104,18 +115,20 @@ def test_threads_may_meet_in_the_compiler(tmp_path):
 
 
 @pytest.mark.compiled
-def test_two_processes_may_fill_one_cache_at_once(tmp_path):
+@pytest.mark.parametrize("use", thinned(USES, ["all of a fit"]))
+def test_two_processes_may_fill_one_cache_at_once(tmp_path, use):
     """In a folder that neither has found there."""
     environment = {"NUMBA_CACHE_DIR": str(tmp_path / "no" / "such" / "folder")}
-    both = [start(FITS, **environment) for _ in range(2)]
-    expected = digest(in_worker.fitted_bits(n_rows=400))
+    code, in_this_process = USES[use]
+    both = [start(code, **environment) for _ in range(2)]
+    expected = in_this_process()
     assert [end(process) for process in both] == [expected] * 2
-    assert end(start(FITS, **environment)) == expected  # from what the two have left there
+    assert end(start(code, **environment)) == expected  # from what the two have left there
     assert any(tmp_path.rglob("*.nbi"))
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("place", ["file", "file/folder"])
+@pytest.mark.parametrize("place", thinned(["file", "file/folder"], ["file/folder"]))
 def test_a_cache_folder_that_cannot_be_had_is_no_error(place, tmp_path):
     (tmp_path / "file").touch()
     (tmp_path / "temporary").mkdir()
@@ -168,6 +181,7 @@ def test_workers_of_joblib_learn_the_same():
         assert bits(model) == bits(small(method).fit(X, Y)), method
 
 
+@pytest.mark.thorough
 @pytest.mark.compiled
 def test_workers_of_dask_learn_the_same():
     distributed = pytest.importorskip("distributed")
@@ -181,15 +195,16 @@ def test_workers_of_dask_learn_the_same():
 
 @pytest.mark.compiled
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted as Linux lists them")
-def test_a_fit_takes_the_threads_it_was_given_and_no_more():
+def test_a_fit_takes_the_threads_it_was_given_and_no_more(monkeypatch):
     """In each of two workers: no pool of a library beside ours, and none that outlives the fit."""
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)  # which would keep libraries from having one
     with joblib.parallel_config("loky", n_jobs=2):
         counted = joblib.Parallel()(joblib.delayed(in_worker.threads_of_fit)(n) for n in (2, 2, None, 1))
     assert [left for _, left in counted] == [0, 0, 0, 0]
     assert [added for added, _ in counted] == [2, 2, 0, 0]
 
 
-@pytest.mark.parametrize("method", adacc.methods())
+@pytest.mark.parametrize("method", thinned(adacc.methods()))
 def test_threads_and_repetitions_change_no_bit(method):
     X, y = table(600)
     models = {bits(small(method, n_jobs=n_jobs).fit(X, y)) for n_jobs in (1, 2, None, -1, 1)}
@@ -197,7 +212,7 @@ def test_threads_and_repetitions_change_no_bit(method):
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("method", DETERMINISTIC)
+@pytest.mark.parametrize("method", thinned(DETERMINISTIC))
 def test_the_order_of_up_to_50_000_rows_changes_no_split_and_no_label(method):
     """Votes are logarithms of sums, the last bits of which depend on the order of summation."""
     X, y = table(50_000, 4)
@@ -248,7 +263,7 @@ def by_skops(model):
 
 
 @pytest.mark.parametrize("way", KEPT)
-@pytest.mark.parametrize("method", adacc.methods())
+@pytest.mark.parametrize("method", thinned(adacc.methods()))
 def test_every_method_comes_back_from_other_libraries_files(method, way):
     for calibration in (None, "sigmoid", "isotonic"):
         model = small(method, calibration=calibration).fit(FRAME, Y[:600])

@@ -12,6 +12,7 @@ import pytest
 from hostile.hostile_law import check_model, check_results, judge
 from hostile.hostile_tables import cases
 from hypothesis import given, settings
+from support import thinned
 
 import adacc
 
@@ -34,7 +35,7 @@ def overlapping(n=40):
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("method", adacc.methods())
+@pytest.mark.parametrize("method", thinned(adacc.methods()))
 def test_one_row_in_a_hundred_thousand(method):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(100_001, 2)).round(2), np.arange(100_001) == 77
@@ -49,7 +50,7 @@ def test_ten_thousand_classes_are_refused():
         adacc.AdaCC1Classifier().fit(y[:, None].astype(float), y)
 
 
-@pytest.mark.parametrize("method", adacc.methods())
+@pytest.mark.parametrize("method", thinned(adacc.methods()))
 def test_as_many_classes_as_there_may_be(method):
     y = np.arange(512) // 2
     model = adacc.BoostingClassifier(method, n_estimators=2, random_state=0).fit(y[:, None].astype(float), y)

@@ -155,7 +155,7 @@ def tuned(method, probability, n_folds=3):
             for train, test in StratifiedKFold(n_folds, shuffle=True, random_state=fold.seed).split(fold.X, fold.y):
                 inner = Fold(fold.X.iloc[train], fold.y[train], fold.X.iloc[test], fold.rounds, fold.seed)
                 held_out[test] = method(inner, T)[0]
-            scores = method(fold, T)[0]
+            scores = method(fold, T)[0].astype(float)  # float32 less a float64 stays float32 before NumPy 2
         levels = sorted(set(held_out))
         tries = sorted(((low + high) / 2 for low, high in pairwise(levels)), key=abs)
         threshold = max(tries, key=lambda at: round(balanced_accuracy_score(fold.y, held_out > at), 12))

@@ -13,6 +13,13 @@ import pyarrow.compute as pc
 from adacc.tables.errors import TableError
 from adacc.tables.text import FALSE, MISSING, TRUE
 
+if int(pa.__version__.split(".")[0]) < 24:
+    # Before, if_else with a missing value returns the wrong text for slices, which batches of a Parquet file are.
+    raise ImportError(
+        f"adacc.tables needs pyarrow 24 or newer, which reads text correctly, got {pa.__version__}: "
+        "pip install --upgrade pyarrow"
+    )
+
 Kind: TypeAlias = Literal["number", "boolean", "category", "boolean category"]
 """What a column holds; see `kinds_of`."""
 
