@@ -34,7 +34,7 @@ class Sigmoid:
     def fit(cls, scores: Array, positive: NDArray[np.bool_], weight: Array) -> Sigmoid:
         """Platt's fit [1999]: maximum likelihood with targets kept a little off 0 and 1, so that it always has one."""
         n_positive, n_negative = weight[positive].sum(), weight[~positive].sum()
-        target = np.where(positive, (n_positive + 1.0) / (n_positive + 2.0), 1.0 / (n_negative + 2.0))
+        target = _targets(positive, n_positive, n_negative)
         spread = scores.std() or 1.0  # in units of the spread the problem is well scaled whatever the votes' size
         line = np.array([1.0, np.log((n_positive + 1.0) / (n_negative + 1.0))])
         slope, intercept = _most_likely(scores / spread, target, weight / weight.sum(), line).tolist()
@@ -48,6 +48,11 @@ class Sigmoid:
 
     def predict(self, scores: Array) -> Array:
         return expit(self.slope * scores + self.intercept)
+
+
+def _targets(positive: NDArray[np.bool_], n_positive: float, n_negative: float) -> Array:
+    """Platt's targets [1999]: 1 and 0, by Laplace's rule for so many rows."""
+    return np.where(positive, (n_positive + 1.0) / (n_positive + 2.0), 1.0 / (n_negative + 2.0))
 
 
 def _most_likely(x: Array, target: Array, weight: Array, line: Array) -> Array:
@@ -81,7 +86,11 @@ def _most_likely(x: Array, target: Array, weight: Array, line: Array) -> Array:
 
 @dataclass(frozen=True)
 class Isotonic:
-    """The monotone step function of least squares, read with straight lines between the steps."""
+    """The monotone step function of least squares, read with straight lines between the steps.
+
+    It is fitted to Platt's targets, as the sigmoid is: to 1 and 0 it would say 1 and 0 where it has seen one class
+    alone, however few rows that were. Otherwise it has the shape that it would have had.
+    """
 
     scores: Array
     values: Array
@@ -89,7 +98,8 @@ class Isotonic:
     @classmethod
     def fit(cls, scores: Array, positive: NDArray[np.bool_], weight: Array) -> Isotonic:
         model = IsotonicRegression(y_min=0.0, y_max=1.0)
-        model.fit(scores, positive.astype(float), sample_weight=weight)
+        target = _targets(positive, weight[positive].sum(), weight[~positive].sum())
+        model.fit(scores, target, sample_weight=weight)
         return cls(model.X_thresholds_, model.y_thresholds_)
 
     def predict(self, scores: Array) -> Array:
