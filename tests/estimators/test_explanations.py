@@ -514,7 +514,12 @@ class TestWhatIsSaid:
         ("name", "values", "error", "message"),
         [
             ("size", ["large"], ValueError, "column 'size' must hold numbers, as in .* holds strings, such as 'large'"),
-            ("size", pd.Series(["a"]), ValueError, "column 'size' must hold numbers, as in .* holds strings .type String"),
+            (
+                "size",
+                pd.Series(["a"]),
+                ValueError,
+                "column 'size' must hold numbers, as in .* holds strings .type String",
+            ),
             ("size", np.array(["3"]), ValueError, "column 'size' must hold numbers, as in training, but holds"),
             ("size", np.array([np.inf]), ValueError, "Input size contains infinity"),
             ("size", [1.0, np.inf], ValueError, "column 'size' holds an infinite value in row 1"),

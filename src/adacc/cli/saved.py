@@ -74,13 +74,14 @@ class Saved:
         It says which other columns the table has, and at its end which categories the model does not know.
         """
         from adacc.tables import open_batches
+        from adacc.tables.errors import called
 
         batches = open_batches(source, self.kinds, keep)
         if batches.ignored:
             note(f"ignored: {listed(batches.ignored)}")
-        return self._watched(batches)
+        return self._watched(batches, called(source))
 
-    def _watched(self, batches: Batches) -> Iterator[pd.DataFrame]:
+    def _watched(self, batches: Batches, where: str) -> Iterator[pd.DataFrame]:
         from adacc.estimators.unseen import describe_unseen
 
         found: dict[str, Unseen] = {}
@@ -91,7 +92,7 @@ class Saved:
             n_rows += len(frame)
             yield frame
         if found:
-            note(describe_unseen(found, n_rows))
+            note(describe_unseen(where, found, n_rows))
 
     def _unseen(self, X: pd.DataFrame) -> dict[str, Unseen]:
         """What the table notes of the categorical columns that the model uses."""

@@ -34,7 +34,8 @@ class Sigmoid:
     def fit(cls, scores: Array, positive: NDArray[np.bool_], weight: Array) -> Sigmoid:
         """Platt's fit [1999]: maximum likelihood with targets kept a little off 0 and 1, so that it always has one."""
         n_positive, n_negative = weight[positive].sum(), weight[~positive].sum()
-        target = _targets(positive, n_positive, n_negative)
+        least, most = _bounds(n_positive, n_negative)
+        target = np.where(positive, most, least)
         spread = scores.std() or 1.0  # in units of the spread the problem is well scaled whatever the votes' size
         line = np.array([1.0, np.log((n_positive + 1.0) / (n_negative + 1.0))])
         slope, intercept = _most_likely(scores / spread, target, weight / weight.sum(), line).tolist()
@@ -50,9 +51,9 @@ class Sigmoid:
         return expit(self.slope * scores + self.intercept)
 
 
-def _targets(positive: NDArray[np.bool_], n_positive: float, n_negative: float) -> Array:
-    """Platt's targets [1999]: 1 and 0, by Laplace's rule for so many rows."""
-    return np.where(positive, (n_positive + 1.0) / (n_positive + 2.0), 1.0 / (n_negative + 2.0))
+def _bounds(n_positive: float, n_negative: float) -> tuple[float, float]:
+    """What Platt [1999] puts in the place of 0 and 1: Laplace's estimate from so many rows of each class."""
+    return 1.0 / (n_negative + 2.0), (n_positive + 1.0) / (n_positive + 2.0)
 
 
 def _most_likely(x: Array, target: Array, weight: Array, line: Array) -> Array:
@@ -88,8 +89,8 @@ def _most_likely(x: Array, target: Array, weight: Array, line: Array) -> Array:
 class Isotonic:
     """The monotone step function of least squares, read with straight lines between the steps.
 
-    It is fitted to Platt's targets, as the sigmoid is: to 1 and 0 it would say 1 and 0 where it has seen one class
-    alone, however few rows that were. Otherwise it has the shape that it would have had.
+    It keeps within the targets of the sigmoid: where it has seen one class alone it would else say 0 or 1, however few
+    rows that were.
     """
 
     scores: Array
@@ -97,9 +98,9 @@ class Isotonic:
 
     @classmethod
     def fit(cls, scores: Array, positive: NDArray[np.bool_], weight: Array) -> Isotonic:
-        model = IsotonicRegression(y_min=0.0, y_max=1.0)
-        target = _targets(positive, weight[positive].sum(), weight[~positive].sum())
-        model.fit(scores, target, sample_weight=weight)
+        least, most = _bounds(weight[positive].sum(), weight[~positive].sum())
+        model = IsotonicRegression(y_min=least, y_max=most)
+        model.fit(scores, positive.astype(float), sample_weight=weight)
         return cls(model.X_thresholds_, model.y_thresholds_)
 
     def predict(self, scores: Array) -> Array:

@@ -33,19 +33,20 @@ def warn_of_unseen(table: Table) -> None:
     """One warning for all columns, once, that points at the line which called adacc or scikit-learn."""
     if table.unseen and not _IGNORED.get():
         columns = {table.name(column): unseen for column, unseen in sorted(table.unseen.items())}
-        warnings.warn(describe_unseen(columns, table.n_rows), UnseenCategoryWarning, stacklevel=_level_of_caller())
+        text = describe_unseen("X", columns, table.n_rows)
+        warnings.warn(text, UnseenCategoryWarning, stacklevel=_level_of_caller())
     table.unseen.clear()
 
 
-def describe_unseen(columns: Mapping[str, Unseen], n_rows: int) -> str:
-    """The text of the warning."""
+def describe_unseen(where: str, columns: Mapping[str, Unseen], n_rows: int) -> str:
+    """The text of the warning; `where` names the table."""
     each = [
         f"{name} in {unseen.n_rows:,} of {n_rows:,} rows ({unseen.n_rows / n_rows:.1%}), such as "
         f"{', '.join(f'{level!r:.60}' for level in unseen.examples)}"
         for name, unseen in columns.items()
     ]
     return (
-        f"X has categories that were not seen in training: {'; '.join(each)}. Such rows are treated as those of a "
+        f"{where} has categories that were not seen in training: {'; '.join(each)}. Such rows are treated as those of a "
         "category that no split asks for: compare the spelling with that of the training rows, or fit the model again"
     )
 
