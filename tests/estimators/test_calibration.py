@@ -28,11 +28,13 @@ def fit(method, data, **params):
     return adacc.BoostingClassifier(method, **params).fit(*data)
 
 
-def bounded(proba, y, kind):
-    """scikit-learn's isotonic probabilities, which may be 0 and 1, within Laplace's estimates of these."""
+def probabilities_of(calibrated, kind, scores, X, y):
+    """scikit-learn's; those of an isotonic curve, whose points may be 0 and 1, within Laplace's estimates of these."""
     if kind == "sigmoid":
-        return proba
-    p = np.clip(proba[:, 1], 1.0 / (np.sum(y == 0) + 2.0), (np.sum(y) + 1.0) / (np.sum(y) + 2.0))
+        return calibrated.predict_proba(X)
+    (curve,) = calibrated.calibrated_classifiers_[0].calibrators
+    points = np.clip(curve.y_thresholds_, 1.0 / (np.sum(y == 0) + 2.0), (np.sum(y) + 1.0) / (np.sum(y) + 2.0))
+    p = np.interp(scores, curve.X_thresholds_, points)
     return np.column_stack([1.0 - p, p])
 
 
@@ -93,7 +95,8 @@ def test_held_out_folds_are_scikit_learns(method, kind, rare):
     folds = StratifiedKFold(5, shuffle=True, random_state=check_random_state(0).randint(np.iinfo(np.int32).max))
     ours = fit(method, rare, calibration=kind, calibration_cv=5)
     theirs = CalibratedClassifierCV(fit(method, rare), method=kind, cv=folds, ensemble=False).fit(X, y)
-    np.testing.assert_allclose(ours.predict_proba(X), bounded(theirs.predict_proba(X), y, kind), atol=2e-4)
+    due = probabilities_of(theirs, kind, ours.decision_function(X), X, y)
+    np.testing.assert_allclose(ours.predict_proba(X), due, atol=2e-4)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -234,7 +237,8 @@ def test_calibration_on_the_training_scores_is_scikit_learns(kind, rare):
     plain = adacc.AdaBoostClassifier(n_estimators=15).fit(X, y)
     theirs = CalibratedClassifierCV(FrozenEstimator(plain), method=kind, ensemble=False).fit(X, y)
     ours = adacc.AdaMECClassifier(n_estimators=15, calibration=kind, costs=[1, 1]).fit(X, y)
-    np.testing.assert_allclose(ours.predict_proba(X), bounded(theirs.predict_proba(X), y, kind), atol=2e-4)
+    due = probabilities_of(theirs, kind, plain.decision_function(X), X, y)
+    np.testing.assert_allclose(ours.predict_proba(X), due, atol=2e-4)
 
 
 @pytest.mark.parametrize("costs", [[1, 1], [1, 3], [2, 1]])

@@ -518,7 +518,7 @@ class TestWhatIsSaid:
                 "size",
                 pd.Series(["a"]),
                 ValueError,
-                "column 'size' must hold numbers, as in .* holds strings .type String",
+                "column 'size' must hold numbers, as in .* holds strings .type S",
             ),
             ("size", np.array(["3"]), ValueError, "column 'size' must hold numbers, as in training, but holds"),
             ("size", np.array([np.inf]), ValueError, "Input size contains infinity"),

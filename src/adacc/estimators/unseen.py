@@ -46,8 +46,8 @@ def describe_unseen(where: str, columns: Mapping[str, Unseen], n_rows: int) -> s
         for name, unseen in columns.items()
     ]
     return (
-        f"{where} has categories that were not seen in training: {'; '.join(each)}. Such rows are treated as those of a "
-        "category that no split asks for: compare the spelling with that of the training rows, or fit the model again"
+        f"{where} has categories that were not seen in training: {'; '.join(each)}. They are predicted as a category "
+        "that no split asks for: compare the spelling with that of the training rows, or fit the model again"
     )
 
 
