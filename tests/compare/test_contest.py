@@ -1,6 +1,7 @@
 """Every method on every split, and what is made of it."""
 
 import json
+import warnings
 from dataclasses import replace
 from itertools import product
 
@@ -78,6 +79,17 @@ class TestContest:
             np.testing.assert_allclose(
                 outcome.found.scores, search.decision_function(problem.X.iloc[split.test]), atol=1e-12
             )
+
+    def test_levels_that_only_the_test_rows_have_give_no_warning(self):
+        """Whatever the splits: a level of one row is in the test rows of one."""
+        problem = make_problem(64)
+        problem.X["town"] = problem.X["town"].cat.add_categories("Ulm")
+        problem.X.loc[[3, 8], "town"] = "Ulm"
+        plan = Plan(("adacc-forest",), rounds=2, seed=4)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", adacc.UnseenCategoryWarning)
+            outcomes = list(contest(problem, make_splits(problem, 8, 1, 0), plan))
+        assert not any(each.error for each in outcomes)
 
     def test_the_forest_is_our_own_and_says_what_its_class_says(self):
         problem = make_problem()
