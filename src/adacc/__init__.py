@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from adacc.estimators.forest import AdaCCForestClassifier
     from adacc.estimators.persistence import load
     from adacc.estimators.search import CostSearchCV
+    from adacc.estimators.unseen import UnseenCategoryWarning
     from adacc.rules import Rule, methods
 
 __version__ = "0.1.0"
@@ -57,6 +58,7 @@ __all__ = [
     "Rule",
     "SMOTEBoostClassifier",
     "TimeSplit",
+    "UnseenCategoryWarning",
     "__version__",
     "load",
     "methods",
@@ -70,6 +72,7 @@ _ROOMS = (
     "estimators.forest",
     "estimators.search",
     "estimators.decision",
+    "estimators.unseen",
     "estimators.persistence",
 )
 _SHOWN = ("datasets", "distributed", "export", "inspect", "metrics", "tables")

@@ -29,7 +29,9 @@ def parts(out):
 def test_the_parts_of_a_row_add_up_to_its_score(folder, number):
     model, X = adacc.load(folder / "outcome.adacc"), rows_of(folder, "outcome.adacc")
     code, out, err = command("explain", folder / "outcome.adacc", folder / "new.csv", "--row", number)
-    assert (code, err) == (0, "adacc: ignored: claim, outcome, size and 1 more\n")
+    ignored, unseen = err.splitlines()
+    assert (code, ignored) == (0, "adacc: ignored: claim, outcome, size and 1 more")
+    assert "column 'town' in 1 of 130 rows (0.8%), such as 'Ulm'" in unseen
     row, at = X.iloc[[number - 1]], model.classes_.tolist().index("fraud")
     sign = 1 if at == 1 else -1
     score, p = sign * model.decision_function(row)[0], model.predict_proba(row)[0, at]

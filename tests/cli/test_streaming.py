@@ -99,7 +99,9 @@ def test_a_whole_trip_through_pipes(folder, tmp_path):
     assert out.endswith(f"adacc explain {tmp_path / 'm.adacc'}\n")
     assert "\x1b" not in out
     code, out, err = run("predict", tmp_path / "m.adacc", "-", "--proba", stdin=new.read_bytes())
-    assert (code, err) == (0, "adacc: ignored: claim, outcome, size and 1 more\n")
+    ignored, unseen = err.splitlines()
+    assert (code, ignored) == (0, "adacc: ignored: claim, outcome, size and 1 more")
+    assert unseen.startswith("adacc: standard input has categories that were not seen in training: column 'town' in 1")
     answers = [line.split(",")[0] for line in out.splitlines()[1:]]
     saved = adacc.load(folder / "outcome.adacc")
     frame = pd.read_parquet(folder / "new.parquet")

@@ -1,6 +1,7 @@
 """Every method on every split, and what is made of it."""
 
 import json
+import warnings
 from dataclasses import replace
 from itertools import product
 
@@ -12,7 +13,7 @@ from sklearn import metrics as sk
 
 import adacc
 from adacc.compare import Plan, Problem, audit, contest, contestants, curves, make_splits, model, verdict
-from adacc.compare.contest import find_method
+from adacc.compare.contest import Job, find_method, play
 from adacc.compare.verdict import Standing, report
 from adacc.study.baselines import BASELINES
 
@@ -78,6 +79,18 @@ class TestContest:
             np.testing.assert_allclose(
                 outcome.found.scores, search.decision_function(problem.X.iloc[split.test]), atol=1e-12
             )
+
+    def test_levels_that_only_the_test_rows_have_give_no_warning(self):
+        problem = make_problem(64)
+        problem.X["town"] = problem.X["town"].cat.add_categories("Ulm")
+        problem.X.loc[[3, 8], "town"] = "Ulm"
+        splits, plan = make_splits(problem, 4, 1, 0), Plan(("adacc-forest",), rounds=2, seed=4)
+        alone = next(i for i, split in enumerate(splits) if 3 in split.test)
+        problem.X.loc[splits[alone].train, "town"] = "Kiel"
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", adacc.UnseenCategoryWarning)
+            (outcome,) = play(problem, splits, plan, Job(alone, plan.methods))
+        assert not outcome.error
 
     def test_the_forest_is_our_own_and_says_what_its_class_says(self):
         problem = make_problem()

@@ -87,6 +87,14 @@ def test_frames(two, weight):
     assert {stump.feature for stump in local.estimators_} & {4, 5, 6}, "no category was ever split on"
 
 
+def test_a_column_of_another_kind_in_prediction_is_refused_by_name(two):
+    found = on_dask(two).fit(from_parts(cut(FRAME)), from_parts(cut(LABELS)))
+    column = FRAME.columns[4]
+    changed = from_parts(cut(FRAME.assign(**{column: 7})))
+    with pytest.raises(ValueError, match=f"column '{column}' must hold strings, as in training, but holds numbers"):
+        found.predict(changed).compute()
+
+
 def label_kinds():
     series = from_parts(cut(LABELS))
     return {

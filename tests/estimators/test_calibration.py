@@ -28,6 +28,16 @@ def fit(method, data, **params):
     return adacc.BoostingClassifier(method, **params).fit(*data)
 
 
+def probabilities_of(calibrated, kind, scores, X, y):
+    """scikit-learn's; those of an isotonic curve, whose points may be 0 and 1, within Laplace's estimates of these."""
+    if kind == "sigmoid":
+        return calibrated.predict_proba(X)
+    (curve,) = calibrated.calibrated_classifiers_[0].calibrators
+    points = np.clip(curve.y_thresholds_, 1.0 / (np.sum(y == 0) + 2.0), (np.sum(y) + 1.0) / (np.sum(y) + 2.0))
+    p = np.interp(scores, curve.X_thresholds_, points)
+    return np.column_stack([1.0 - p, p])
+
+
 def test_all_but_the_papers_calibrated_methods_decide_by_votes():
     assert set(METHODS) - set(BY_VOTES) == {"cgada", "adamec", "cgada-cal", "adamec-cal"}
 
@@ -54,13 +64,16 @@ def test_decisions_stay_those_of_the_votes(method, kind, rare, three):
 
 @pytest.mark.parametrize("method", BY_VOTES)
 def test_probabilities_are_frequencies_among_the_rows_as_they_are(method, rare):
-    """Whatever weights the method gave to rows: an isotonic curve has the mean of what it was fitted to."""
+    """Whatever weights the method gave to rows: an isotonic curve has the mean of what it was fitted to, but for less
+    than a row that its bounds take.
+    """
     X, y = rare
     weight = 1.0 + np.arange(len(y)) % 4
     model = adacc.BoostingClassifier(method, n_estimators=15, calibration="isotonic", random_state=0)
     for given in (None, weight):
         p = model.fit(X, y, sample_weight=given).predict_proba(X)[:, 1]
-        assert np.average(p, weights=given) == pytest.approx(np.average(y, weights=given))
+        counted = np.ones(len(y)) if given is None else given
+        assert abs((counted * (p - y)).sum()) < 1.0
     assert abs(fit(method, rare, calibration="sigmoid").predict_proba(X)[:, 1].mean() - y.mean()) < 0.02
 
 
@@ -82,7 +95,8 @@ def test_held_out_folds_are_scikit_learns(method, kind, rare):
     folds = StratifiedKFold(5, shuffle=True, random_state=check_random_state(0).randint(np.iinfo(np.int32).max))
     ours = fit(method, rare, calibration=kind, calibration_cv=5)
     theirs = CalibratedClassifierCV(fit(method, rare), method=kind, cv=folds, ensemble=False).fit(X, y)
-    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=2e-4)
+    due = probabilities_of(theirs, kind, ours.decision_function(X), X, y)
+    np.testing.assert_allclose(ours.predict_proba(X), due, atol=2e-4)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -223,7 +237,8 @@ def test_calibration_on_the_training_scores_is_scikit_learns(kind, rare):
     plain = adacc.AdaBoostClassifier(n_estimators=15).fit(X, y)
     theirs = CalibratedClassifierCV(FrozenEstimator(plain), method=kind, ensemble=False).fit(X, y)
     ours = adacc.AdaMECClassifier(n_estimators=15, calibration=kind, costs=[1, 1]).fit(X, y)
-    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=2e-4)
+    due = probabilities_of(theirs, kind, plain.decision_function(X), X, y)
+    np.testing.assert_allclose(ours.predict_proba(X), due, atol=2e-4)
 
 
 @pytest.mark.parametrize("costs", [[1, 1], [1, 3], [2, 1]])
@@ -291,3 +306,35 @@ def test_no_class_has_any_probability():
     scores = np.eye(3)[y]
     calibrator = Calibrator.fit("isotonic", scores, y, 3, np.ones(30))
     np.testing.assert_allclose(calibrator.probabilities(np.zeros((2, 3))), 1 / 3)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n_rare", [2, 5])
+def test_a_few_rare_rows_make_nobody_certain(kind, n_rare):
+    """Not even where they stand apart, and not of rows that are farther out than all of training."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(150, 2)), np.arange(150) < n_rare
+    X[y] += 6.0
+    everywhere = np.concatenate([X, 10.0 * X, -10.0 * X])
+    for model in (
+        adacc.AdaCCForestClassifier(n_estimators=4, n_rounds=2, calibration=kind, random_state=0),
+        adacc.AdaCC1Classifier(n_estimators=5, calibration=kind, calibration_cv=2, random_state=0),
+        adacc.AdaMECClassifier(n_estimators=5, calibration=kind),
+    ):
+        proba = model.fit(X, y).predict_proba(everywhere)
+        assert proba.min() > 0.0
+        assert proba.max() < 1.0
+        if kind == "isotonic":
+            assert proba[:, 1].max() <= (n_rare + 1) / (n_rare + 2) + 1e-12
+            assert proba[:, 1].min() >= 1 / (150 - n_rare + 2) - 1e-12
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_an_isotonic_curve_is_bounded_by_the_weight_of_its_classes(n_classes):
+    y = np.arange(30) % n_classes
+    scores = y.astype(float) if n_classes == 2 else np.eye(3)[y]
+    weight = np.where(y == 0, 2.0, 1.0)
+    curves = Calibrator.fit("isotonic", scores, y, n_classes, weight).curves
+    for k, curve in enumerate(curves, start=n_classes == 2):
+        inside, outside = weight[y == k].sum(), weight[y != k].sum()
+        np.testing.assert_allclose(curve.values, [1 / (outside + 2), (inside + 1) / (inside + 2)])

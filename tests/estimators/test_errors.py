@@ -117,16 +117,16 @@ def test_predict_checks_what_it_is_given():
     model = adacc.AdaCC1Classifier(n_estimators=60).fit(frame, y)
     with pytest.raises(ValueError, match="feature names should match"):
         model.predict(frame[["a", "b"]])
-    with pytest.raises(ValueError, match="column 'a' must hold numbers, as in training, but has the type String"):
+    with pytest.raises(ValueError, match=r"column 'a' must hold numbers, as in training, but holds strings \(type S"):
         model.predict(frame.assign(a="text"))
     with pytest.raises(ValueError, match="column 'b' holds an infinite value in row 0"):
         model.predict(frame.assign(b=-np.inf))
     for changed in ("2026-01-01", pd.Timestamp("2026-01-01")):
-        with pytest.raises(ValueError, match="column 'a' must hold numbers, as in training, but has the type"):
+        with pytest.raises(ValueError, match=r"column 'a' must hold numbers, as in training, but holds (str|val)"):
             model.predict(frame.assign(a=changed))
-    with pytest.raises(ValueError, match="column 'd' must hold categories, as in training, but has the type Int64"):
+    with pytest.raises(ValueError, match=r"column 'd' must hold strings, as in training, but holds numbers \(type I"):
         model.predict(frame.assign(d=1))
-    with pytest.raises(ValueError, match="column 0 must hold numbers, as in training, but holds 'text'"):
+    with pytest.raises(ValueError, match=r"column 0 must hold numbers, .* holds strings, such as 'text'"):
         model.predict(frame.assign(a="text").to_numpy())
     with pytest.raises(ValueError, match="column 0 holds an infinite value in row 0"):
         model.predict(frame.assign(a=np.inf).to_numpy())

@@ -513,15 +513,20 @@ class TestWhatIsSaid:
     @pytest.mark.parametrize(
         ("name", "values", "error", "message"),
         [
-            ("size", ["large"], ValueError, "column 'size' must hold numbers, as in training, but holds 'large'"),
-            ("size", pd.Series(["a"]), ValueError, "column 'size' must hold numbers, as in training, but has the type"),
+            ("size", ["large"], ValueError, "column 'size' must hold numbers, as in .* holds strings, such as 'large'"),
+            (
+                "size",
+                pd.Series(["a"]),
+                ValueError,
+                "column 'size' must hold numbers, as in .* holds strings .type S",
+            ),
             ("size", np.array(["3"]), ValueError, "column 'size' must hold numbers, as in training, but holds"),
             ("size", np.array([np.inf]), ValueError, "Input size contains infinity"),
             ("size", [1.0, np.inf], ValueError, "column 'size' holds an infinite value in row 1"),
             ("size", np.ones((2, 2)), ValueError, "column 'size' must be a list, a series or an array of one dim"),
             ("size", 3.0, ValueError, r"column 'size' must be a list, a series or an array of one dim.*, got 3\.0"),
             ("colour", "red", ValueError, "column 'colour' must be a list, a series or an array of one dim.*got 'red'"),
-            ("colour", pd.Series([1.0]), ValueError, "column 'colour' must hold categories, as in training"),
+            ("colour", pd.Series([1.0]), ValueError, "column 'colour' must hold strings, as in training"),
         ],
     )
     def test_a_curve_says_what_it_cannot_read(self, name, values, error, message):

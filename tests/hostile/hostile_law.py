@@ -33,7 +33,7 @@ def attempt(what, *args, **kwargs):
     """The result, or None where it was refused as it should be."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for known in (ConvergenceWarning, DataConversionWarning):
+        for known in (ConvergenceWarning, DataConversionWarning, adacc.UnseenCategoryWarning):
             warnings.simplefilter("ignore", known)
         warnings.filterwarnings("ignore", "X (does not have|has) (valid )?feature names")
         try:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,8 +13,10 @@ from adacc.cli.show import listed, note
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
     from numpy.typing import NDArray
 
+    from adacc.engine.levels import Unseen
     from adacc.estimators.voting import Voting
     from adacc.tables import Batches
 
@@ -57,18 +60,48 @@ class Saved:
                 f"{self.path} was trained on an array, whose columns have no names, and those of files go by name; "
                 "train it on a data frame"
             )
-        models: Any = self.model._ensemble.models  # native ones: a file holds no others
-        features = models.coder.features
+        features = self._native_models.coder.features
         return {name: _kind(name, feature, self.path) for name, feature in zip(names.tolist(), features, strict=True)}
 
-    def open(self, source: str, keep: Iterable[str] = ()) -> Batches:
-        """A table with the model's columns, some rows at a time; says which others it has."""
+    @property
+    def _native_models(self) -> Any:
+        """Stumps or trees: a file holds no others."""
+        return self.model._ensemble.models
+
+    def open(self, source: str, keep: Iterable[str] = ()) -> Iterator[pd.DataFrame]:
+        """A table with the model's columns, some rows at a time.
+
+        It says which other columns the table has, and at its end which categories the model does not know.
+        """
         from adacc.tables import open_batches
+        from adacc.tables.errors import called
 
         batches = open_batches(source, self.kinds, keep)
         if batches.ignored:
             note(f"ignored: {listed(batches.ignored)}")
-        return batches
+        return self._watched(batches, called(source))
+
+    def _watched(self, batches: Batches, where: str) -> Iterator[pd.DataFrame]:
+        from adacc.estimators.unseen import describe_unseen
+
+        found: dict[str, Unseen] = {}
+        n_rows = 0
+        for frame in batches:
+            for name, unseen in self._unseen(self.features(frame)).items():
+                found[name] = found[name] + unseen if name in found else unseen
+            n_rows += len(frame)
+            yield frame
+        if found:
+            note(describe_unseen(where, found, n_rows))
+
+    def _unseen(self, X: pd.DataFrame) -> dict[str, Unseen]:
+        """What the table notes of the categorical columns that the model uses."""
+        table, models = self.model._read_known(X), self._native_models
+        for column in models.used.tolist():
+            feature = models.coder.features[column]
+            if feature.categorical:
+                feature.encode(table, column)
+        return {table.name(column): unseen for column, unseen in table.unseen.items()}
 
     def features(self, frame: Any) -> Any:
         """The model's columns of a frame."""
@@ -91,6 +124,9 @@ class Saved:
 def read_saved(path: Path) -> Saved:
     """The model of a file."""
     import adacc
+
+    # `Saved.open` counts over all batches, and says it once.
+    warnings.simplefilter("ignore", adacc.UnseenCategoryWarning)
 
     if path.is_dir():
         raise ValueError(f"{path} is a folder; name a model file in it")

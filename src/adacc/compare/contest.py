@@ -23,6 +23,7 @@ from threadpoolctl import threadpool_limits
 from adacc.compare.problem import Problem
 from adacc.compare.splits import Split
 from adacc.engine.jit import Compilation
+from adacc.estimators.unseen import unseen_ignored
 from adacc.rules import METHODS
 from adacc.rules.registry import meant
 from adacc.study.baselines import BASELINES, FORESTS, Fold
@@ -171,7 +172,7 @@ def _stored(path: Path) -> tuple[Problem, list[Split]]:
 def play(problem: Problem, splits: Sequence[Split], plan: Plan, job: Job) -> list[Outcome]:
     """A job done."""
     split = splits[job.split]
-    with warnings.catch_warnings(), threadpool_limits(1):
+    with warnings.catch_warnings(), threadpool_limits(1), unseen_ignored():
         warnings.simplefilter("ignore", ConvergenceWarning)
         _warm_up(problem, split, plan, job)
         return _play_rows(problem, split.train, split.test, plan, job)

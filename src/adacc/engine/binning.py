@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adacc.engine import dtypes, kernels
+from adacc.engine.levels import N_EXAMPLES, Unseen, check_kinds, most_frequent
 from adacc.engine.table import Floats, Table, occurring
 from adacc.engine.threads import Threads
 
@@ -53,12 +54,24 @@ class Categories:
 
     def code(self, numbers: NDArray[Any], labels: list[Any]) -> NDArray[np.unsignedinteger]:
         """Of a column that is `Table.numbered`."""
-        position = {value: code for code, value in enumerate(self.values)}
-        codes = [position.get(label, len(self.values)) for label in labels]
-        return np.array(codes, dtype=dtypes.code_dtype(self.n_codes))[numbers]
+        return self._codes_of(labels)[numbers]
 
     def encode(self, table: Table, column: int) -> NDArray[np.unsignedinteger]:
-        return self.code(*table.numbered(column))
+        """The codes of a column; the table notes what was not seen in training."""
+        numbers, labels = table.numbered(column)
+        codes = self._codes_of(labels)
+        unknown = np.flatnonzero(codes == len(self.values)).tolist()
+        if any(labels[i] is not None for i in unknown):
+            levels, n_rows = most_frequent(numbers, labels, unknown)
+            check_kinds(table.name(column), self.values, levels)
+            if n_rows:
+                table.unseen[column] = Unseen(n_rows, tuple(levels[:N_EXAMPLES]))
+        return codes[numbers]
+
+    def _codes_of(self, labels: list[Any]) -> NDArray[np.unsignedinteger]:
+        position = {value: code for code, value in enumerate(self.values)}
+        codes = [position.get(label, len(self.values)) for label in labels]
+        return np.array(codes, dtype=dtypes.code_dtype(self.n_codes))
 
 
 Feature = Numbers | Categories

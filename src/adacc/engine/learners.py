@@ -102,6 +102,12 @@ def weigh_pairs(cells: Cells, weights: Weights) -> Array:
     return W
 
 
+def used_features(records: NDArray[np.void]) -> NDArray[np.int32]:
+    """Features of stumps or nodes; -1 stands for none."""
+    features = np.unique(records["feature"])
+    return features[features >= 0]
+
+
 class Stump(NamedTuple):
     """One split: ``x <= threshold`` or ``x == category`` takes the left branch; NaN among numbers its own."""
 
@@ -132,8 +138,7 @@ class Stumps:
     @property
     def used(self) -> NDArray[np.int32]:
         """Features that some stump splits on."""
-        features = np.unique(self.records["feature"])
-        return features[features >= 0]
+        return used_features(self.records)
 
     def lookup(self, t: int) -> NDArray[np.uint8]:
         """Class that stump t predicts for each code of its feature."""

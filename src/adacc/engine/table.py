@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta
-from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from adacc.engine import dtypes, kernels
+from adacc.engine.levels import BOOLEANS, NUMBERS, STRINGS, Unseen, changed_kind, is_number, kinds_of
 
 Floats = NDArray[np.float64]
 
@@ -40,6 +40,11 @@ class Table(ABC):
     """
 
     native: Any
+
+    @cached_property
+    def unseen(self) -> dict[int, Unseen]:
+        """By column, the levels that training has not seen, as far as the columns were coded."""
+        return {}
 
     @property
     def n_rows(self) -> int:
@@ -207,7 +212,7 @@ class FrameTable(Table):
         if dtype == nw.Object:
             kinds = {type(value) for value in self.labels(column) if value is not None}
             if not any(issubclass(kind, NOT_CATEGORIES) or kind.__hash__ is None for kind in kinds):
-                return not all(_is_number(kind) for kind in kinds)
+                return not all(is_number(kind) for kind in kinds)
             dtype = f"Object of {', '.join(sorted(kind.__name__ for kind in kinds))}"
         raise TypeError(
             f"{self.name(column)} has the type {dtype}; adacc takes numbers, booleans, strings and categories"
@@ -218,15 +223,34 @@ class FrameTable(Table):
             self._check(column, labels)
 
     def _check(self, column: int, labels: Sequence[Any] | None) -> None:
+        """Refuse a column of another kind than its labels were of in training; None: it held numbers."""
         dtype = self._series(column).dtype
         if labels is None:
-            fits = _is_numeric(dtype) or dtype in (nw.Boolean, nw.Object)
+            before, fits = {NUMBERS}, _is_numeric(dtype) or dtype == nw.Object  # whose cells `numbers` looks at
         else:
-            strings = all(isinstance(label, str) for label in labels if label is not None)
-            fits = _is_categorical(dtype) or dtype == nw.Object or (_is_numeric(dtype) and not strings)
-        if not fits and not self._series(column).is_null().all():  # a column without a value has no type to speak of
-            was = "numbers" if labels is None else "categories"
-            raise ValueError(f"{self.name(column)} must hold {was}, as in training, but has the type {dtype}")
+            before = kinds_of(labels)
+            fits = self._may_hold(before, column)
+        held = set() if fits else kinds_of(self.labels(column))
+        if held:  # a column without a value is of no kind
+            what = " and ".join(sorted(held))
+            of_categories = "categories of " if _is_encoded(dtype) else ""
+            raise changed_kind(self.name(column), before or {"categories"}, f"{of_categories}{what} (type {dtype})")
+
+    def _may_hold(self, kinds: set[str], column: int) -> bool:
+        """Whether levels of such kinds may be in a column, by its type and without a look at all of its cells."""
+        series = self._series(column)
+        if _is_numeric(series.dtype):  # levels are compared by value: 0 and 1 may stand for booleans
+            return not kinds or not kinds.isdisjoint((NUMBERS, BOOLEANS))
+        if not kinds:
+            return _is_categorical(series.dtype) or series.dtype == nw.Object
+        if series.dtype == nw.Boolean:
+            return BOOLEANS in kinds
+        if series.dtype == nw.String:
+            return STRINGS in kinds
+        if _is_encoded(series.dtype):  # of libraries other than pandas the mapping of the levels finds out
+            native = series.to_native()
+            return not hasattr(native, "factorize") or not kinds.isdisjoint(kinds_of(native.cat.categories.tolist()))
+        return series.dtype == nw.Object and not kinds.isdisjoint(kinds_of(series.to_list()))
 
     def numbers(self, wanted: Sequence[int], order: NDArray[np.uint32]) -> Iterator[tuple[int, Floats]]:
         for column in wanted:
@@ -277,6 +301,9 @@ class FrameTable(Table):
         )
 
 
+NOT_NUMBERS = (str, bool, np.bool_)
+"""What NumPy would make numbers of."""
+
 NOT_CATEGORIES = (date, timedelta, np.datetime64, np.timedelta64, complex, list, dict, set)
 
 
@@ -323,11 +350,12 @@ def _is_numeric(dtype: Any) -> bool:
 
 
 def _is_categorical(dtype: Any) -> bool:
-    return dtype in (nw.Boolean, nw.String, nw.Categorical) or isinstance(dtype, nw.Enum)
+    return dtype in (nw.Boolean, nw.String) or _is_encoded(dtype)
 
 
-def _is_number(kind: type) -> bool:
-    return issubclass(kind, int | float | np.number | Decimal) and not issubclass(kind, bool | np.bool_)
+def _is_encoded(dtype: Any) -> bool:
+    """Whether each level is stored once, and a number for each row."""
+    return dtype == nw.Categorical or isinstance(dtype, nw.Enum)
 
 
 def _objects(values: list[Any]) -> NDArray[np.object_]:
@@ -340,12 +368,13 @@ def _objects(values: list[Any]) -> NDArray[np.object_]:
 
 def _as_floats(values: NDArray[Any], name: str) -> Floats:
     try:
-        if values.dtype == object and any(isinstance(value, str) for value in values):
+        if values.dtype == object and any(isinstance(value, NOT_NUMBERS) for value in values):
             raise ValueError
         floats = np.ascontiguousarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        odd = next(value for value in values if value is not None and not _is_number(type(value)))
-        raise ValueError(f"{name} must hold numbers, as in training, but holds {odd!r}") from None
+        odd = next(value for value in values if value is not None and not is_number(type(value)))
+        (kind,) = kinds_of([odd])
+        raise changed_kind(name, {NUMBERS}, f"{kind}, such as {odd!r:.60}") from None
     except OverflowError:
         raise ValueError(f"{name} holds a whole number that is too large for a float") from None
     infinite = np.isinf(floats)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from adacc.engine import dtypes, kernels
 from adacc.engine.binning import Categories, Coder
-from adacc.engine.learners import weigh_pairs
+from adacc.engine.learners import used_features, weigh_pairs
 from adacc.engine.rows import Cells, Rows, Weights
 from adacc.engine.samplers import Sample
 from adacc.engine.splits import CRITERIA, TIE
@@ -109,6 +109,11 @@ class Trees:
     def __add__(self, later: Trees) -> Trees:
         starts = np.concatenate([self.starts, self.starts[-1] + later.starts[1:]])
         return Trees(np.concatenate([self.nodes, later.nodes]), starts, self.coder)
+
+    @property
+    def used(self) -> NDArray[np.int32]:
+        """Features that some node splits on."""
+        return used_features(self.nodes)
 
     def tree(self, t: int) -> NDArray[np.void]:
         """The nodes of one tree."""

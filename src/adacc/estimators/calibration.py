@@ -34,7 +34,8 @@ class Sigmoid:
     def fit(cls, scores: Array, positive: NDArray[np.bool_], weight: Array) -> Sigmoid:
         """Platt's fit [1999]: maximum likelihood with targets kept a little off 0 and 1, so that it always has one."""
         n_positive, n_negative = weight[positive].sum(), weight[~positive].sum()
-        target = np.where(positive, (n_positive + 1.0) / (n_positive + 2.0), 1.0 / (n_negative + 2.0))
+        least, most = _bounds(n_positive, n_negative)
+        target = np.where(positive, most, least)
         spread = scores.std() or 1.0  # in units of the spread the problem is well scaled whatever the votes' size
         line = np.array([1.0, np.log((n_positive + 1.0) / (n_negative + 1.0))])
         slope, intercept = _most_likely(scores / spread, target, weight / weight.sum(), line).tolist()
@@ -48,6 +49,11 @@ class Sigmoid:
 
     def predict(self, scores: Array) -> Array:
         return expit(self.slope * scores + self.intercept)
+
+
+def _bounds(n_positive: float, n_negative: float) -> tuple[float, float]:
+    """What Platt [1999] puts in the place of 0 and 1: Laplace's estimate from so many rows of each class."""
+    return 1.0 / (n_negative + 2.0), (n_positive + 1.0) / (n_positive + 2.0)
 
 
 def _most_likely(x: Array, target: Array, weight: Array, line: Array) -> Array:
@@ -81,14 +87,19 @@ def _most_likely(x: Array, target: Array, weight: Array, line: Array) -> Array:
 
 @dataclass(frozen=True)
 class Isotonic:
-    """The monotone step function of least squares, read with straight lines between the steps."""
+    """The monotone step function of least squares, read with straight lines between the steps.
+
+    It keeps within the targets of the sigmoid: where it has seen one class alone it would else say 0 or 1, however few
+    rows that were.
+    """
 
     scores: Array
     values: Array
 
     @classmethod
     def fit(cls, scores: Array, positive: NDArray[np.bool_], weight: Array) -> Isotonic:
-        model = IsotonicRegression(y_min=0.0, y_max=1.0)
+        least, most = _bounds(weight[positive].sum(), weight[~positive].sum())
+        model = IsotonicRegression(y_min=least, y_max=most)
         model.fit(scores, positive.astype(float), sample_weight=weight)
         return cls(model.X_thresholds_, model.y_thresholds_)
 

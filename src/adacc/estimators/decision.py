@@ -20,6 +20,7 @@ from adacc.estimators.cutoffs import CostCurve, brier, cheapest, expected_thresh
 from adacc.estimators.folds import make_splitter
 from adacc.estimators.reading import COLUMNS, check_labels, check_weight
 from adacc.estimators.settings import one_of
+from adacc.estimators.unseen import unseen_ignored
 from adacc.rules.base import Array
 
 
@@ -264,7 +265,9 @@ class CostDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             part = {name: values[training] for name, values in given.items()}
             estimator = clone(self.estimator).fit(_take(X, training), labels[training], **part)
             proba = np.zeros((len(rows), len(fitted.classes_)))  # none for a class that this part has not seen
-            proba[:, np.searchsorted(fitted.classes_, estimator.classes_)] = estimator.predict_proba(_take(X, rows))
+            with unseen_ignored():
+                known = estimator.predict_proba(_take(X, rows))
+            proba[:, np.searchsorted(fitted.classes_, estimator.classes_)] = known
             found.append((rows, proba))
         return found
 

@@ -23,6 +23,7 @@ from adacc.estimators.reading import COLUMNS
 from adacc.estimators.scoring import ranks, read_scoring, score, scores_by_counts, without_predicting
 from adacc.estimators.settings import Settings, read_settings, whole
 from adacc.estimators.training import Bench, Problem, Trained, train_on
+from adacc.estimators.unseen import unseen_ignored
 from adacc.rules import METHODS
 from adacc.rules.base import Array
 
@@ -190,7 +191,8 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 return np.array([scores_by_counts(formula, each, judged, rounds) for each in everyone])
             rows = judged.table.native, judged.classes[judged.y], None if sample_weight is None else judged.weight
             models = [[grid.model(i, each, T, problem) for T in rounds] for i, each in enumerate(everyone)]
-            return np.array([[score(scorer, model, *rows) for model in of_costs] for of_costs in models])
+            with unseen_ignored():
+                return np.array([[score(scorer, model, *rows) for model in of_costs] for of_costs in models])
 
         with Threads(settings.n_threads) as threads:
             if self.cv is None:

@@ -17,6 +17,7 @@ from adacc.engine.table import Table, is_frame
 from adacc.estimators.calibration import Calibrator, decide
 from adacc.estimators.explanations import Additive, Explanation, ShapeFunctions, additive
 from adacc.estimators.reading import TableReader
+from adacc.estimators.unseen import warn_of_unseen
 from adacc.rules.base import Array
 
 
@@ -43,8 +44,7 @@ class Voting(TableReader, ClassifierMixin, BaseEstimator):
             The votes for the second class of ``classes_`` less those for the first, or the votes for each class,
             calibrated or not; of calibrated AdaMEC and CGAda, log-probabilities shifted by the costs.
         """
-        table = self._read_known(X)
-        return self._decide(self._ensemble.scores(table))
+        return self._decide(self._scores(X))
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
         """`decision_function` after each round.
@@ -60,6 +60,7 @@ class Voting(TableReader, ClassifierMixin, BaseEstimator):
         """
         table = self._read_known(X)
         for scores in self._ensemble.staged_scores(table):
+            warn_of_unseen(table)
             yield self._decide(scores)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -109,8 +110,7 @@ class Voting(TableReader, ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        table = self._read_known(X)
-        scores = self._ensemble.scores(table)
+        scores = self._scores(X)
         if self._calibrator is not None:
             return self._calibrator.probabilities(scores)
         if scores.ndim == 1:
@@ -180,7 +180,9 @@ class Voting(TableReader, ClassifierMixin, BaseEstimator):
             other = None if background is None else self._read_known(background)
         except (TypeError, ValueError) as error:
             raise type(error)(f"background: {error}") from None
-        return model.explain(table, other, getattr(X, "index", None) if is_frame(X) else None)
+        explanation = model.explain(table, other, getattr(X, "index", None) if is_frame(X) else None)
+        warn_of_unseen(table)
+        return explanation
 
     def save(self, path: str | PathLike[str], notes: dict[str, Any] | None = None) -> None:
         """Write the fitted model to a file that `adacc.load` reads, and that holds no code.
@@ -237,6 +239,12 @@ class Voting(TableReader, ClassifierMixin, BaseEstimator):
         table = self._read(X, reset=False, has_labels=models.has_labels)
         models.check(table)
         return table
+
+    def _scores(self, X: Any) -> Array:
+        table = self._read_known(X)
+        scores = self._ensemble.scores(table)
+        warn_of_unseen(table)
+        return scores
 
     def _decide(self, scores: Array) -> Array:
         if self._calibrator is None or self._multipliers is None:

@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from adacc import datasets, metrics
 from adacc.datasets.store import find
+from adacc.estimators.unseen import unseen_ignored
 from adacc.study.baselines import BASELINES, Fold
 from adacc.study.family import Family
 from adacc.study.found import Found
@@ -126,7 +127,7 @@ def compute_and_store(protocol: Protocol, task: Task, store: Store, data_dir: st
     """As a worker does it."""
     if store.path(task).exists():  # another run was here meanwhile
         return Done(task, 0.0, [])
-    with warnings.catch_warnings(), threadpool_limits(1):
+    with warnings.catch_warnings(), threadpool_limits(1), unseen_ignored():
         warnings.simplefilter("ignore", ConvergenceWarning)
         result = compute(protocol, task, load(task.dataset, protocol.files.get(task.dataset), data_dir))
     store.write(task, result)
