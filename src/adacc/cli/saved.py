@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from adacc.cli.options import open_given
 from adacc.cli.show import listed, note
 
 if TYPE_CHECKING:
@@ -61,18 +63,14 @@ class Saved:
         features = models.coder.features
         return {name: _kind(name, feature, self.path) for name, feature in zip(names.tolist(), features, strict=True)}
 
-    def open(self, source: str, keep: Iterable[str] = ()) -> Batches:
-        """A table with the model's columns, some rows at a time; says which others it has."""
+    def open(self, options: Namespace, keep: Iterable[str] = ()) -> Batches:
+        """The table of a command with the model's columns, some rows at a time; says which others it has."""
         from adacc.tables import open_batches
 
-        batches = open_batches(source, self.kinds, keep)
+        batches = open_batches(open_given(options), self.kinds, keep)
         if batches.ignored:
             note(f"ignored: {listed(batches.ignored)}")
         return batches
-
-    def features(self, frame: Any) -> Any:
-        """The model's columns of a frame."""
-        return frame[list(self.kinds)]
 
     def decide(self, X: Any, threshold: float | None) -> NDArray[np.intp]:
         """The number of each row's class: as the model decides, or by the probability of the class to be found."""

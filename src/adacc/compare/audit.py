@@ -145,7 +145,9 @@ def _findings(problem: Problem, columns: list[dict[str, Any]], duplicates: dict[
         yield finding(
             "warning",
             f"Only {n_rare} rows are {problem.positive!r}",
-            "A single row more or less moves the figures by points; take them as a hint, and use --repeats.",
+            "A single row more or less moves the figures by points; take them as a hint"
+            # Splits in time are the same in every repeat.
+            f"{'.' if problem.time is not None else ', and use --repeats.'}",
         )
     if duplicates["across_folds"]:
         yield finding(

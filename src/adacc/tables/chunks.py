@@ -80,7 +80,6 @@ class Chunks:
             done += table.num_rows
         pa.default_memory_pool().release_unused()  # or Arrow keeps it for the next time
 
-
     def _kept(self, column: pa.ChunkedArray, place: Place) -> Any:
         return as_labels(column, place, typed=True) if place.column == self._target else as_read(column)
 

@@ -32,11 +32,15 @@ class TableError(DataError, ValueError):
         The columns to leave out, if that is the advice with which the message ends.
     ids : tuple of str
         Those of them that look like ids.
+    decimal : str or None
+        The decimal sign to read the table with, if that is the advice.
     """
 
-    def __init__(self, message: str, columns: Iterable[str] = (), ids: Iterable[str] = ()) -> None:
+    def __init__(
+        self, message: str, columns: Iterable[str] = (), ids: Iterable[str] = (), decimal: str | None = None
+    ) -> None:
         super().__init__(message)
-        self.columns, self.ids = tuple(columns), tuple(ids)
+        self.columns, self.ids, self.decimal = tuple(columns), tuple(ids), decimal
 
 
 def called(source: Source) -> str:

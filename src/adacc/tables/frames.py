@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from adacc.tables.amounts import are_grouped, are_marked, are_plain, marks_of, matches
+from adacc.tables.amounts import OTHER, are_grouped, are_marked, are_plain, marks_of, matches
 from adacc.tables.errors import Source, TableError, no_column
 from adacc.tables.kinds import (
     Kind,
@@ -120,7 +120,9 @@ def wanted(opened: OpenTable, target: str | None, drop: Sequence[str], others: s
         raise TableError(f"{opened.where}: column {min(both)!r} is both to be left out and to be used; say one of them")
     unused = [name for name in opened.index if name not in others and name not in drop]
     if unused:
-        what = "is the index of a pandas frame and is" if len(unused) == 1 else "are the index of a pandas frame and are"
+        what = (
+            "is the index of a pandas frame and is" if len(unused) == 1 else "are the index of a pandas frame and are"
+        )
         warnings.warn(
             f"{opened.where}: {', '.join(map(repr, unused))} {what} not used as a feature; to use it as one, write it "
             "as an ordinary column with a name of its own",
@@ -209,9 +211,11 @@ def _check_marks(marks: Mapping[str, str], place: Place) -> None:
 
 
 def _odd_number(column: pa.ChunkedArray, odd: pa.Scalar, place: Place) -> TableError:
-    mend = "write a number, or leave a cell without a value empty"
-    if are_grouped(odd, place.decimal).as_py():
-        sign, other = ("point", "comma") if place.decimal == "." else ("comma", "point")
-        mend = f"write numbers with a decimal {sign} and no {other}, or name the other one as the decimal sign"
-    at = pc.index(column, odd).as_py()
-    return TableError(f"{place.row(at)}: {odd.as_py()!r} among numbers; {mend}")
+    what = f"{place.row(pc.index(column, odd).as_py())}: {odd.as_py()!r} among numbers;"
+    if not are_grouped(odd, place.decimal).as_py():
+        return TableError(f"{what} write a number, or leave a cell without a value empty")
+    sign, other = ("point", "comma") if place.decimal == "." else ("comma", "point")
+    return TableError(
+        f"{what} write numbers with a decimal {sign} and no {other}, or read the table with a decimal {other}",
+        decimal=OTHER[place.decimal],
+    )

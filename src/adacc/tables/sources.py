@@ -123,8 +123,8 @@ def _open(source: Source, separator: str | None, decimal: str) -> OpenTable:
             with file.open("rb") as opened:
                 is_file = opened.read(len(ARROW_FILE)) == ARROW_FILE
             return ArrowTable(pa.memory_map(where), where, is_stream=not is_file)
-        stream = gzip.open(file) if name.endswith(".gz") else file.open("rb")
-        return TextFile(stream, where, separator or TEXT[ending], decimal, again=True)
+        form_of = (where, separator or TEXT[ending], decimal)
+        return TextFile(gzip.open(file) if name.endswith(".gz") else file.open("rb"), *form_of, again=True)
 
 
 def _check_exists(file: Path, where: str) -> None:
@@ -149,8 +149,8 @@ def _open_input(separator: str | None, decimal: str) -> OpenTable:
         return ParquetTable(_on_disk(stream), where)
     if begins.startswith(ARROW_FILE):
         return ArrowTable(pa.PythonFile(_on_disk(stream)), where, is_stream=False)
-    unpacked = gzip.open(stream) if begins.startswith(GZIP) else stream
-    return TextFile(unpacked, where, separator, decimal, again=False)
+    packed = begins.startswith(GZIP)
+    return TextFile(gzip.open(stream) if packed else stream, where, separator, decimal, again=False)
 
 
 def _peekable(stream: Any) -> Any:

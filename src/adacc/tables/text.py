@@ -222,7 +222,7 @@ def find_separator(lines: Sequence[bytes]) -> str:
         text.pop()  # perhaps the beginning of a row of several lines
     best, separator = (0.0, 1), SEPARATORS[0]
     for sign in SEPARATORS:
-        widths = []
+        widths: list[int] = []
         with suppress(csv.Error):  # the rows before the one that cannot be read will do
             widths.extend(map(len, csv.reader(text, delimiter=sign)))
         if widths and widths[0] > 1:
