@@ -152,7 +152,7 @@ def add_text_format(group: Any) -> None:
         help="the character between the cells of a text file, or 'tab' (default: found out from the first rows)",
     )  # fmt: skip
     group.add_argument(
-        "--decimal", choices=(".", ","), help="the decimal sign of the numbers in a text file (default: .)"
+        "--decimal", choices=(".", ","), metavar="SIGN", help="the decimal sign in a text file, . or , (default: .)"
     )
 
 

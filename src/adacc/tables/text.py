@@ -244,8 +244,9 @@ def _header(stream: Any, where: str, separator: str) -> list[str]:
         raise TableError(
             f"{where}: the names of the columns hold the byte 0x{byte:02x}, which is not UTF-8; save the file as UTF-8"
         ) from None
-    if len(names) > 1 and not names[0].strip() and UNNAMED not in names:
-        names[0] = UNNAMED
+    if len(names) > 1 and not names[0].strip():
+        free = (UNNAMED if n == 0 else f"{UNNAMED}.{n}" for n in range(len(names)))
+        names[0] = next(name for name in free if name not in names)
     check_names(names, where)
     return names
 
