@@ -259,8 +259,8 @@ def test_sparse_columns_of_pandas_are_columns():
     dense = pd.DataFrame({"a": np.where(rng.random(80) < 0.7, 0.0, rng.normal(size=80)), "b": rng.normal(size=80)})
     y = (dense["a"] + dense["b"] > 0.8).to_numpy()
     sparse_one = dense.assign(a=pd.arrays.SparseArray(dense["a"], fill_value=0.0))
-    due = AdaCC1Classifier(n_estimators=4).fit(dense, y)
-    found = AdaCC1Classifier(n_estimators=4).fit(sparse_one, y)
+    due = adacc.AdaCC1Classifier(n_estimators=4).fit(dense, y)
+    found = adacc.AdaCC1Classifier(n_estimators=4).fit(sparse_one, y)
     np.testing.assert_array_equal(found.decision_function(sparse_one), due.decision_function(dense))
     np.testing.assert_array_equal(due.decision_function(sparse_one), due.decision_function(dense))
     assert isinstance(sparse_one["a"].dtype, pd.SparseDtype)  # the user's frame stays as it is
