@@ -67,7 +67,8 @@ class Saved:
         """The table of a command with the model's columns, some rows at a time; says which others it has."""
         from adacc.tables import open_batches
 
-        batches = open_batches(open_given(options), self.kinds, keep)
+        kinds = self.kinds  # which may be refused, before the table is opened
+        batches = open_batches(open_given(options), kinds, keep)
         if batches.ignored:
             note(f"ignored: {listed(batches.ignored)}")
         return batches

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -110,12 +111,12 @@ def read_problem(
         The table cannot be used as it is.
     """
     beside = list(dict.fromkeys(name for name in (group, time) if name is not None))
-    opened = open_table(source)
-    where = opened.where
-    if target in beside:
-        raise TableError(f"{where}: column {target!r} is what is predicted, and cannot decide the splits too")
     dropped = list(dict.fromkeys([*drop, *([] if ids is None else [ids])]))
-    frame = read_frame(opened, dropped, beside, target)
+    with closing(open_table(source)) as opened:
+        where = opened.where
+        if target in beside:
+            raise TableError(f"{where}: column {target!r} is what is predicted, and cannot decide the splits too")
+        frame = read_frame(opened, dropped, beside, target)
     labels = read_target(frame, target, positive, where)
     X = frame.drop(columns=[target, *beside])
     check_features(X, where)
