@@ -73,8 +73,8 @@ def no_column(where: str, name: str, names: Sequence[str], purpose: str = "") ->
     """The error for a column that was asked for and is not there."""
     near = nearest(name, names)
     hint = "" if near is None else f"did you mean {near!r}? "
-    if len(names) == 1 and any(sign in names[0] for sign in ",;\t|"):
-        hint = "are its cells separated by commas? "
+    if len(names) == 1 and any(sign in names[0] for sign in ",;\t|: "):
+        hint = "are its cells separated by another character? "
     return TableError(f"{where} has no column {name!r}{purpose}; {hint}{'It' if hint else 'it'} has {listed(names)}")
 
 

@@ -25,7 +25,7 @@ from adacc.tables.kinds import (
     warn_if_rounded,
     with_gaps,
 )
-from adacc.tables.labels import as_labels, distinct, warn_of_alike
+from adacc.tables.labels import as_labels, warn_of_alike
 from adacc.tables.sources import OpenTable, open_table
 
 MONTH = "(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-zA-Z]*"
@@ -102,7 +102,7 @@ def read_frame(
             column, place = table[name], Place(opened.where, name, decimal=opened.decimal)
             if name == target:
                 frame[name] = as_labels(column, place, opened.typed)
-                warn_of_alike(distinct(frame[name]), place)
+                warn_of_alike(frame[name], place)
             elif name in others:
                 frame[name] = as_read(column if opened.typed else with_gaps(column))
             else:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from adacc.tables.errors import TableError
@@ -98,9 +97,8 @@ def _warn_of_words(labels: Sequence[str | None], numbers: Any, place: Place) -> 
 def warn_of_alike(labels: Iterable[Any], place: Place) -> None:
     """Name labels that are perhaps meant to be one."""
     alike: dict[Any, list[str]] = defaultdict(list)
-    for label in labels:
-        if isinstance(label, str):
-            alike[_meaning(label)].append(label)
+    for label in {label for label in labels if isinstance(label, str)}:
+        alike[_meaning(label)].append(label)
     for several in alike.values():
         if len(several) > 1:
             warnings.warn(
@@ -116,8 +114,3 @@ def _meaning(label: str) -> Any:
         return float(label)
     except ValueError:
         return label.strip().casefold()
-
-
-def distinct(labels: Any) -> list[Any]:
-    """The labels that occur, without gaps."""
-    return [label for label in pd.unique(pd.Series(labels)).tolist() if not pd.isna(label)]
