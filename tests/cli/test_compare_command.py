@@ -151,7 +151,7 @@ OF_ILL = "--target ill --folds 3"
         (f"numbers.csv {OF_ILL}", "column 'pid' is different in every row, as an id is: leave it out with --drop pid"),
         (f"blank.csv {OF_ILL}", "column 'note' has no value in any row: leave it out with --drop note"),
         (f"infinite.csv {OF_ILL}", "column 'age' has infinite values, first in row 5; leave such cells empty"),
-        (f"dates.csv {OF_ILL}", "column 'seen' holds dates or times; leave it out with --drop seen, or turn it"),
+        (f"dates.csv {OF_ILL}", "since an event, or leave it out with --drop seen"),
         (f"clinic.csv {OF_ILL} --positive Yes", "column 'ill' has no label 'Yes'; "),
         (f"clinic.csv {OF_ILL} --drop towm", "clinic.csv has no column 'towm'; did you mean 'town'?"),
         (f"clinic.csv {OF_ILL} --id towm", "clinic.csv has no column 'towm'; did you mean 'town'?"),

@@ -28,7 +28,7 @@ Arrow reads some 32 blocks ahead; with smaller ones a smaller table will do.
 """
 
 BUSY = """
-import io, sys, time
+import io, itertools, sys, time
 from pyarrow import csv
 from adacc.cli import command, predict
 
@@ -38,7 +38,7 @@ class Rows(io.BufferedIOBase):
     def peek(self, size):
         return header
     def readline(self):
-        return header
+        return next(lines)
     def read(self, size=-1):
         time.sleep(0.01)
         return row * 100
@@ -55,6 +55,7 @@ def stop(self, frame):
     raise KeyboardInterrupt
 
 header, row = ((text + "\\n").encode() for text in sys.argv[3:])
+lines = itertools.chain([header], itertools.repeat(row))
 sys.stdin, csv.open_csv, predict.TextOutput.write = Standard(), open_and_hold, stop
 sys.argv = ["adacc", "predict", sys.argv[1], "-", "-o", sys.argv[2]]
 command()

@@ -111,7 +111,7 @@ def test_the_users_table(tmp_path):
     assert found.y.sum() == 12
     assert read_problem(str(path), "ill", "no", drop=["name", "day"]).y.sum() == 48
     assert read_problem(str(path), "ill", drop=["name"], time="day").time.dtype.kind == "M"
-    with pytest.raises(TableError, match=r"'name'.*--drop name"):
+    with pytest.raises(TableError, match=r"'name'.*leave it out"):
         read_problem(str(path), "ill", drop=["day"])
 
 

@@ -68,7 +68,7 @@ class TestErrors:
             ("x,target\n", "has no rows"),
             ("x,targets\n1,0\n", "no column 'target' to predict; did you mean 'targets'"),
             ("x,y\n1,0\n", "no column 'target' to predict; it has 'x', 'y'"),
-            ("x|target\n1|0\n2|1\n", "separated by commas"),
+            ("x:target\n1:0\n2:1\n", "separated by another character"),
             ("target\n0\n1\n", "no column but 'target'"),
             ("x,target\n1,0\n2,\n3,1\n", "'target'.* missing in 1 rows, first in row 2"),
             ("x,target\n1,0\n2,0\n", "two classes at least"),

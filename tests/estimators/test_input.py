@@ -252,3 +252,15 @@ def test_weights_that_add_up_to_fewer_than_the_rows_average_one(weight):
     weighted = adacc.AdaCC1Classifier().fit(np.arange(4.0)[:, None], [0, 0, 1, 1], sample_weight=weight)
     assert model.estimator_weights_[0] == pytest.approx(np.log(4) / 2)
     assert weighted.estimator_weights_[0] == pytest.approx(np.log(4) / 2)
+
+
+def test_sparse_columns_of_pandas_are_columns():
+    rng = np.random.default_rng(0)
+    dense = pd.DataFrame({"a": np.where(rng.random(80) < 0.7, 0.0, rng.normal(size=80)), "b": rng.normal(size=80)})
+    y = (dense["a"] + dense["b"] > 0.8).to_numpy()
+    sparse_one = dense.assign(a=pd.arrays.SparseArray(dense["a"], fill_value=0.0))
+    due = adacc.AdaCC1Classifier(n_estimators=4).fit(dense, y)
+    found = adacc.AdaCC1Classifier(n_estimators=4).fit(sparse_one, y)
+    np.testing.assert_array_equal(found.decision_function(sparse_one), due.decision_function(dense))
+    np.testing.assert_array_equal(due.decision_function(sparse_one), due.decision_function(dense))
+    assert isinstance(sparse_one["a"].dtype, pd.SparseDtype)  # the user's frame stays as it is

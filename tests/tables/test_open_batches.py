@@ -188,9 +188,20 @@ class TestBatches:
         for text in ("x\n", "x\n\n", "x"):
             assert list(open_batches(write(text), {"x": "number"})) == []
 
-    def test_an_index_is_not_ignored_but_unseen(self, tmp_path):
-        pd.DataFrame({"x": [1, 2]}, index=[5, 6]).to_parquet(tmp_path / "m.parquet")
+    def test_an_index_is_a_column_that_was_not_asked_for(self, tmp_path):
+        pd.DataFrame({"x": [1, 2]}, index=pd.Index([5, 6], name="who")).to_parquet(tmp_path / "m.parquet")
+        assert open_batches(tmp_path / "m.parquet", {"x": "number"}).ignored == ("who",)
+        (frame,) = open_batches(tmp_path / "m.parquet", {"x": "number", "who": "number"})
+        assert frame["who"].tolist() == [5.0, 6.0]
+        pd.DataFrame({"x": [1, 2]}).to_parquet(tmp_path / "m.parquet")
         assert open_batches(tmp_path / "m.parquet", {"x": "number"}).ignored == ()
+
+    def test_kept_cells_are_as_they_are_written(self, write):
+        """Also those of a feature, and words that would be missing values there."""
+        batches = open_batches(write("x,id\n007,NA\n8,None\n,\n"), {"x": "number"}, keep=["x", "id"])
+        ((features, kept),) = batches.pairs()
+        assert features["x"].tolist()[:2] == [7.0, 8.0]
+        assert kept.astype(object).fillna("-").to_numpy().tolist() == [["007", "NA"], ["8", "None"], ["-", "-"]]
 
 
 class TestErrors:

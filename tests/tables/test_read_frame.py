@@ -10,9 +10,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from adacc.tables import TableError, read_frame
+from adacc.tables import TableError, open_batches, open_table, read_frame
+from adacc.tables.chunks import Chunks
 
 CSV = "size,colour,ok,n\n1.5,red,True,1\n,blue,False,2\n2,,True,3\n0.1,red,,4\n"
+DAYS = ["2024-01-31", "2024-01-31 12:00:01", "31.1.2024", "1/31/2024 12:00", "12:30", "1/31/20", "31.01.20"]
+DAYS += ["01-Jan-20", "5 January 2020", "Jan 5 2020", "1-2-20 10:30"]
 BELOW = "write a number, or leave a cell without a value empty"
 
 
@@ -128,18 +131,123 @@ class TestColumns:
         assert column.dtype == kind
         assert column.astype(object).fillna("-").tolist() == pd.Series(values, dtype=object).fillna("-").tolist()
 
-    def test_a_stored_index_is_no_column(self, tmp_path):
-        given = pd.DataFrame({"x": [1, 2]}, index=pd.Index([5, 6], name="customer"))
-        given.to_parquet(tmp_path / "mine.parquet")
-        assert read_frame(tmp_path / "mine.parquet").index.tolist() == [0, 1]
+    @pytest.mark.parametrize("name", ["customer", None])
+    def test_a_stored_index_is_no_column(self, tmp_path, name):
+        path, column = tmp_path / "mine.parquet", name or "__index_level_0__"
+        pd.DataFrame({"x": [1, 2]}, index=pd.Index([5, 6], name=name)).to_parquet(path)
+        for read in (read_frame, Chunks):
+            with pytest.warns(UserWarning, match=f"mine.parquet: '{column}' is the index of a pandas frame and is not"):
+                found = read(path)
+            assert list(found if read is read_frame else found.kinds) == ["x"]
+        assert read_frame(path, drop=[column]).index.tolist() == [0, 1]
+        assert list(read_frame(path, keep=[column])) == ["x", column]
+
+    @pytest.mark.parametrize("index", [None, pd.RangeIndex(2, 6, 2)])
+    def test_a_range_is_no_index(self, tmp_path, index, recwarn):
+        pd.DataFrame({"x": [1, 2]}, index=index).to_parquet(tmp_path / "mine.parquet")
         assert list(read_frame(tmp_path / "mine.parquet")) == ["x"]
-        assert list(read_frame(tmp_path / "mine.parquet", keep=["customer"])) == ["x", "customer"]
+        assert len(recwarn) == 0
+
+    def test_the_index_that_pandas_writes_to_csv(self, write):
+        frame = pd.DataFrame({"x": [1, 2]})
+        again = pd.read_csv(io.StringIO(frame.to_csv()))
+        for written in (frame, again):
+            with pytest.warns(UserWarning, match=r"'Unnamed: 0.* not used as a feature"):
+                assert list(read_frame(write(written.to_csv()))) == ["x"]
+        assert read_frame(write(frame.to_csv()), keep=["Unnamed: 0"])["Unnamed: 0"].tolist() == [0, 1]
 
     def test_a_row_fits_in_however_many_columns_there_are(self, write, monkeypatch):
         monkeypatch.setattr("adacc.tables.text.BLOCK", 1000)
         cells = [f"0.{j:0100d}1" for j in range(50)]
         text = "".join(f"{','.join(line)}\n" for line in ([f"x{j}" for j in range(50)], cells, cells))
         assert read_frame(write(text)).shape == (2, 50)
+
+
+class TestAmounts:
+    @pytest.mark.parametrize(
+        ("cells", "values"),
+        [
+            (["$12.30", "-$1,200.50", "$0", ""], [12.3, -1200.5, 0.0, np.nan]),
+            (["12 €", "€3", "7"], [12.0, 3.0, 7.0]),
+            (["45%", "100 %", ".5%", "NA"], [45.0, 100.0, 0.5, np.nan]),
+        ],
+    )
+    def test_are_numbers(self, write, cells, values):
+        path = write("y,x\n" + "".join(f'0,"{cell}"\n' for cell in cells))
+        np.testing.assert_array_equal(read_frame(path)["x"], values)
+        (batch,) = open_batches(path, {"x": "number"})
+        np.testing.assert_array_equal(batch["x"], values)
+
+    def test_of_several_units(self, write, refused):
+        said = refused(read_frame, write("x\n$5\n€5\n"))
+        assert said.startswith("mine.csv: column 'x' holds amounts in several units, such as '$5' and '€5'; convert")
+
+    def test_with_mistakes(self, write, refused):
+        said = refused(read_frame, write("x\n$5\n$7\nfree\n"))
+        assert said == f"mine.csv: row 3, column 'x': 'free' among numbers; {BELOW}"
+
+
+class TestSeparators:
+    @pytest.mark.parametrize(
+        ("text", "names"),
+        [
+            ("age;amount, EUR;town\n30;1;Bonn\n41;2;Kiel\n", ["age", "amount, EUR", "town"]),
+            ("age;amount, EUR;town\n30;1;Bonn, Rhein\n41;2;Kiel, Meer\n", ["age", "amount, EUR", "town"]),
+            ('a,"b;c;d;e",f\n1,2,3\n', ["a", "b;c;d;e", "f"]),
+            ("a,note; remark\n1,2\n", ["a", "note; remark"]),
+            ("a|b,c\n1|2\n", ["a", "b,c"]),
+            ("a;b\n1;2\n", ["a", "b"]),
+            ("a, b\n", ["a", " b"]),
+        ],
+    )
+    def test_are_found(self, write, piped, text, names):
+        assert open_table(write(text)).names == names
+        piped(text)
+        assert open_table("-").names == names
+
+    def test_are_given(self, write):
+        path = write("a b,c\n1 2\n")
+        assert open_table(path, separator=" ").names == ["a", "b,c"]
+
+    def test_rows_are_not_lost_by_looking_at_them(self, write, piped):
+        text = "x,y\n" + "".join(f"{j},{j % 3}\n" for j in range(5000))
+        for source in (write(text), write(gzip.compress(text.encode()), "m.csv.gz"), "-"):
+            piped(text)
+            assert read_frame(source)["x"].tolist() == list(range(5000))
+
+    @pytest.mark.parametrize("source", ["file", "input"])
+    def test_decimal_commas(self, write, piped, source):
+        text = "x;n;town\n1,5;1;a\n-2;2;b\n,25;3;1.5\n"
+        path = write(text) if source == "file" else "-"
+        piped(text)
+        frame = read_frame(open_table(path, decimal=","))
+        assert frame["x"].tolist() == [1.5, -2.0, 0.25]
+        assert frame.dtypes.astype(str).tolist() == ["float64", "int64", "category"]
+        piped(text)
+        (batch,) = open_batches(open_table(path, decimal=","), {"x": "number", "n": "number", "town": "category"})
+        pd.testing.assert_frame_equal(batch, frame.astype({"n": float}))
+
+    def test_a_point_is_no_decimal_comma(self, write, refused):
+        path = write("x;y\n1,5;0\n1.5;1\n")
+        assert "row 2, column 'x': '1.5' among numbers; write numbers with a decimal comma and no point" in refused(
+            read_frame, open_table(path, decimal=",")
+        )
+        batches = open_batches(open_table(path, decimal=","), {"x": "number"})
+        assert "row 2, column 'x': '1.5' is no number" in refused(list, batches)
+
+    def test_are_for_text(self, write, refused):
+        path = write(as_parquet(TABLE), "m.parquet")
+        assert "m.parquet is no text file: a separator" in refused(open_table, path, decimal=",")
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_whole_numbers_that_become_rounded(tmp_path, ending):
+    frame, path = pd.DataFrame({"x": [2**53 + 1, 1], "n": [2**53, -(2**53)]}), tmp_path / f"m.{ending}"
+    frame.to_csv(path, index=False) if ending == "csv" else frame.to_parquet(path)
+    with pytest.warns(UserWarning, match="beyond 2\\^53, such as 9007199254740993") as said:
+        read_frame(path)
+    (only,) = said
+    assert f"m.{ending}: column 'x' holds whole numbers" in str(only.message)
 
 
 class TestDropAndKeep:
@@ -178,8 +286,8 @@ class TestDropAndKeep:
         assert refused(read_frame, write(self.TEXT), **arguments) == message
 
     def test_other_separators(self, write, refused):
-        said = refused(read_frame, write("x|y\n1|2\n"), target="y")
-        assert said == "mine.csv has no column 'y' to predict; are its cells separated by commas? It has 'x|y'"
+        said = refused(read_frame, write("x|y\n1 2\n"), target="y")
+        assert said == "mine.csv: row 1 has 1 cell, 2 are expected: '1 2'; mend this row"
 
 
 @pytest.mark.parametrize("again", [True, False], ids=["file", "input"])
@@ -191,7 +299,7 @@ class TestDropAndKeep:
         ("x,y\n", " has no rows, only the names of its columns"),
         ("x,y\n\n", " has no rows, only the names of its columns"),
         ("x,y,y\n1,0,1\n", " has 2 columns called 'y'; names must differ"),
-        (",x,y\n0,1,0\n", ": column 1 of 3 has no name. If it is an index, write the file without it."),
+        ("x,y,\n0,1,0\n", ": column 3 of 3 has no name; give it one, or write the file without it"),
         ("x,y\n1,0\n\n2,1,5\n", ": row 2 has 3 cells, 2 are expected: '2,1,5'; mend this row"),
         ("x,y\n1,0\n2\n", ": row 2 has 1 cell, 2 are expected: '2'; mend this row"),
         ('x,y\n"1,0\n2,1\n', ": row 1 has 1 cell, 2 are expected; is a quotation mark never closed?"),
@@ -223,15 +331,16 @@ class TestDropAndKeep:
         ),
         (
             "x;y\n1;0\n1,5;2\n",
-            ": row 2, column 'x': '1,5' among numbers; write numbers with a decimal point and no comma",
+            ": row 2, column 'x': '1,5' among numbers; write numbers with a decimal point and no comma, or read the "
+            "table with a decimal comma",
         ),
         *(
             (
                 f"x,day\n1,{day}\n2,{day}\n",
-                ": column 'day' holds dates or times; leave it out with --drop day, or turn it into numbers, such as "
-                "days since an event",
+                ": column 'day' holds dates or times; turn it into numbers, such as days since an event, or leave it "
+                "out",
             )
-            for day in ("2024-01-31", "2024-01-31 12:00:01", "31.1.2024", "1/31/2024 12:00", "12:30")
+            for day in DAYS
         ),
     ],
 )
@@ -319,9 +428,9 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("value", "message"),
         [
-            (datetime.datetime(2020, 1, 1), "column 'z' holds dates or times; leave it out with --drop z, or turn it"),
-            (datetime.date(2020, 1, 1), "column 'z' holds dates or times; leave it out with --drop z, or turn it"),
-            (datetime.timedelta(1), "column 'z' holds dates or times; leave it out with --drop z, or turn it"),
+            (datetime.datetime(2020, 1, 1), "column 'z' holds dates or times; turn it into numbers"),
+            (datetime.date(2020, 1, 1), "column 'z' holds dates or times; turn it into numbers"),
+            (datetime.timedelta(1), "column 'z' holds dates or times; turn it into numbers"),
             ([1], "column 'z' is of the kind 'list<element: int64>'; a feature may hold numbers, booleans, strings or"),
             (b"a", "column 'z' is of the kind 'binary'; a feature may hold numbers, booleans, strings or categories: "),
         ],
@@ -329,7 +438,7 @@ class TestFiles:
     def test_types(self, write, refused, value, message):
         said = refused(read_frame, write(as_parquet(pa.table({"x": [1, 2], "z": [value, None]})), "m.parquet"))
         assert said.startswith(f"m.parquet: {message}")
-        assert "--drop z" in said
+        assert "leave it out" in said
 
     def test_names_of_typed_columns(self, write, refused):
         twice = pa.table([[1], [2]], names=["x", "x"])

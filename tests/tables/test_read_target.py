@@ -6,7 +6,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from adacc.tables import read_frame, read_labels, read_target
+from adacc.tables import find_label, read_frame, read_labels, read_target
+from adacc.tables.chunks import Chunks
+from adacc.tables.target import count_labels
 
 
 def table(labels):
@@ -78,6 +80,61 @@ class TestLabels:
         codes = pa.table({"x": [1, 2], "ill": pa.array([7, 8]).dictionary_encode()})
         pq.write_table(codes, path := write("", "mine.parquet"))
         assert read_labels(read_frame(path, target="ill"), "ill").tolist() == [7, 8]
+
+
+class TestLabelsOfText:
+    def read(self, write, cells):
+        frame = read_frame(write("x,ill\n" + "".join(f'{j},"{cell}"\n' for j, cell in enumerate(cells))), target="ill")
+        return read_labels(frame, "ill", "mine.csv")
+
+    @pytest.mark.parametrize(
+        ("cells", "labels"),
+        [
+            (["007", "8"], ["007", "8"]),
+            (["0", "1", " 1"], [0, 1, 1]),
+            (["1.0", "0.0"], [1.0, 0.0]),
+            (["1.50", "2"], ["1.50", "2"]),
+            (["+1", "-1"], ["+1", "-1"]),
+            (["True", "False"], [True, False]),
+            (["true", "false"], ["true", "false"]),
+            ([str(2**60), str(2**60 + 1)], [2**60, 2**60 + 1]),
+            ([str(2**70), str(2**70 + 1)], [str(2**70), str(2**70 + 1)]),
+        ],
+    )
+    def test_look_as_they_do_in_the_file(self, write, cells, labels):
+        found = self.read(write, cells).tolist()
+        assert found == labels
+        assert list(map(type, found)) == list(map(type, labels))
+        for cell in cells:
+            assert find_label(cell, list(dict.fromkeys(labels))) == labels.index(found[cells.index(cell)])
+
+    @pytest.mark.parametrize("word", ["None", "NA", "null", "n/a"])
+    def test_words_for_missing_are_labels_among_text(self, write, refused, word):
+        with pytest.warns(UserWarning, match=f"column 'ill': '{word}' in 2 rows is taken for a label, as the other"):
+            assert self.read(write, [word, "mild", "severe", word]).tolist() == [word, "mild", "severe", word]
+        assert "is missing in 1 rows, first in row 2" in refused(self.read, write, ["0", word, "1"])
+        assert "is missing in 1 rows, first in row 3" in refused(self.read, write, ["mild", "severe", ""])
+
+    @pytest.mark.parametrize(("some", "other"), [("ok", "ok "), ("01", "1"), ("No", "no")])
+    def test_labels_that_are_alike(self, write, tmp_path, some, other):
+        said = f"column 'ill' has the labels {some!r} and {other!r}, which are different classes; if they are meant"
+        with pytest.warns(UserWarning, match=said):
+            assert set(self.read(write, [some, other, "bad"])) == {some, other, "bad"}
+        pd.DataFrame({"x": [1, 2], "ill": [some, other]}).to_parquet(tmp_path / "m.parquet")
+        with pytest.warns(UserWarning, match=said):
+            count_labels(Chunks(tmp_path / "m.parquet", target="ill"), "ill")
+
+    @pytest.mark.parametrize(("kind", "labels"), [(pa.decimal128(5, 0), [0, 1]), (pa.decimal128(5, 1), [0.0, 1.0])])
+    def test_decimals(self, write, kind, labels):
+        column = pa.array([0, 1, 1]).cast(pa.decimal128(20, 0)).cast(kind)
+        pq.write_table(pa.table({"x": [1, 2, 3], "ill": column}), path := write("", "mine.parquet"))
+        found = read_labels(read_frame(path, target="ill"), "ill")
+        assert (found.tolist(), found.dtype) == ([*labels, labels[1]], np.array(labels).dtype)
+        counted, n_rows = count_labels(Chunks(path, target="ill"), "ill")
+        assert (counted.tolist(), counted.dtype, n_rows.tolist()) == (labels, found.dtype, [1, 2])
+
+    def test_numbers_are_found_to_the_last_digit(self):
+        assert find_label(str(2**60 + 2), [2**60, 2**60 + 1]) is None
 
 
 ESTIMATE = "looks like a number to estimate, not a class: it has"

@@ -9,11 +9,24 @@ from pathlib import Path
 from typing import Any
 
 from adacc.cli.files import check_output
-from adacc.cli.options import count, names, path, rounds, seed, spelled
+from adacc.cli.options import (
+    LISTS,
+    add_text_format,
+    count,
+    names,
+    open_given,
+    option,
+    path,
+    rounds,
+    seed,
+    spelled,
+    text_format,
+)
 from adacc.cli.show import note, plain, say
 from adacc.files import whole_file
 
-EXAMPLES = """\
+EXAMPLES = (
+    """\
 examples:
   adacc compare                                          the built-in digits, the 8 against the rest
   adacc compare claims.csv --target fraud                your own table; the rarest label is to be found
@@ -21,9 +34,13 @@ examples:
   adacc compare visits.parquet --target ill --group patient --methods adacc1,adacc2,lightgbm
   zcat big.csv.gz | adacc compare - --target churn --positive yes --rounds 200 --repeats 3
 
+"""
+    + LISTS
+    + """
 The figures in the table are per cent, means over the parts, and ± their spread. ≈ marks methods that cannot be told
 from the best: the difference may be chance (corrected resampled t-test, Holm, p >= 0.05).
 """
+)
 
 MEASURES = ("balanced_accuracy", "gmean", "tpr", "tnr", "precision", "f1", "auc", "average_precision", "opm", "brier")
 
@@ -54,10 +71,13 @@ def add_to(commands: Any) -> None:
 def _add_table(group: Any) -> None:
     group.add_argument("--target", metavar="COL", help="the column to predict")
     group.add_argument("--positive", metavar="LABEL", help="the label to be found (default: the rarest)")
-    group.add_argument("--drop", type=names, default=[], metavar="A,B", help="columns to leave out")
+    group.add_argument(
+        "--drop", type=names, default=[], metavar="A,B", help="columns to leave out; see below for names with commas"
+    )
     group.add_argument("--id", metavar="COL", help="a column that only names the rows; it is left out")
     group.add_argument("--group", metavar="COL", help="rows of one value of it are never split, such as a patient's")
     group.add_argument("--time", metavar="COL", help="train on what comes before, score what comes after")
+    add_text_format(group)
     group.add_argument(
         "--max-rows", type=count, default=MAX_ROWS, metavar="N",
         help=f"of a larger table take so many, drawn at random (default: {MAX_ROWS:,})",
@@ -126,15 +146,16 @@ def _problem(options: Namespace) -> Any:
     if options.data is None:
         if options.target not in (None, "digit"):
             raise ValueError(f"--target {options.target} is of which table? Name a file, or - for standard input")
-        for option in ("drop", "id", "group", "time"):
-            if getattr(options, option):
-                raise ValueError(f"--{option} is for a table of your own: name a file, or - for standard input")
+        for name in ("drop", "id", "group", "time", "sep", "decimal"):
+            if getattr(options, name):
+                raise ValueError(f"--{name} is for a table of your own: name a file, or - for standard input")
         problem = digits(options.positive)
     elif options.target is None:
         raise ValueError(f"which column of {options.data} is to be predicted? Say it with --target COL")
     else:
+        opened = open_given(options)
         problem = read_problem(
-            options.data, options.target, options.positive, options.drop, options.id, options.group, options.time
+            opened, options.target, options.positive, options.drop, options.id, options.group, options.time
         )
     used = problem.sample(options.max_rows, options.seed)
     if used is not problem and not options.quiet:
@@ -162,11 +183,11 @@ def _train_command(options: Namespace, problem: Any, method: str, rounds: int) -
         return None
     positive = options.positive or (str(problem.positive) if problem.n_labels > 2 else None)
     stem = "model" if options.data == "-" else Path(options.data).name.partition(".")[0]
-    parts = ["adacc", "train", options.data, "--target", options.target, "--method", method]
-    dropped = ",".join(options.drop)
-    given = {"--positive": positive, "--drop": dropped, "--id": options.id, "--group": options.group}
+    parts = ["adacc", "train", options.data, *option("--target", options.target), "--method", method]
+    given = {"--positive": positive, "--drop": options.drop, "--id": options.id, "--group": options.group}
     for name, value in {**given, "--time": options.time}.items():
-        parts += [name, value] if value else []
+        parts += option(name, value) if value else []
+    parts += text_format(options)
     parts += ["--rounds", str(rounds)] if rounds != 100 else []
     return shlex.join([*parts, "--model", f"{stem}.adacc"])
 

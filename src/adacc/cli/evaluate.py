@@ -9,7 +9,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from adacc.cli.files import check_output
-from adacc.cli.options import add_model, add_threshold, path
+from adacc.cli.options import add_model, add_text_format, add_threshold, path
 from adacc.cli.saved import Saved, read_saved
 from adacc.cli.show import listed, plain, say, share, table, width
 from adacc.files import whole_file
@@ -39,6 +39,7 @@ def add_to(commands: Any) -> None:
     top.add_argument("data", metavar="DATA", help="a table with the column to predict; '-' is standard input")
     top.add_argument("--target", metavar="COL", help="the column with the truth (default: as in training)")
     add_threshold(top)
+    add_text_format(top)
     top.add_argument("--json", type=path, metavar="FILE", help="write the numbers to a file, too")
     top.set_defaults(run=evaluate)
 
@@ -78,9 +79,8 @@ def _judge(saved: Saved, options: Namespace, target: str) -> list[NDArray[Any]]:
     from adacc.tables.errors import TableError, called
 
     parts, cells = [], Cells(saved, called(options.data), target)
-    for frame in saved.open(options.data, [target]):
-        X = saved.features(frame)
-        part = [cells.read(frame[target]), saved.decide(X, options.threshold).astype(np.int16)]
+    for X, kept in saved.open(options, [target]):
+        part = [cells.read(kept[target]), saved.decide(X, options.threshold).astype(np.int16)]
         if saved.positive is not None:
             sign = 1.0 if saved.positive == 1 else -1.0
             part += [sign * saved.model.decision_function(X), saved.model.predict_proba(X)[:, saved.positive]]
@@ -101,14 +101,16 @@ class Cells:
     def read(self, cells: pd.Series) -> NDArray[Any]:
         import numpy as np
 
+        from adacc.tables.labels import WORDS
+
         numbers, values = cells.factorize()
-        self._check_missing(numbers)
+        self._check_missing(numbers < 0)
         for value in values.tolist():
             if value not in self._known:
-                at = self._class_of(value)
+                at, here = self._class_of(value), numbers == values.tolist().index(value)
                 if at is None:
-                    first = self._rows + int((numbers == values.tolist().index(value)).argmax()) + 1
-                    raise self._unknown(value, first)
+                    self._check_missing(here & (str(value).strip() in (*WORDS, "")))
+                    raise self._unknown(value, self._rows + int(here.argmax()) + 1)
                 self._known[value] = at
         self._rows += len(cells)
         return np.array([self._known[value] for value in values.tolist()], dtype=np.int16)[numbers]
@@ -122,11 +124,11 @@ class Cells:
             return 1 - self._saved.positive if find_label(value, others) is not None else None
         return at
 
-    def _check_missing(self, numbers: NDArray[Any]) -> None:
+    def _check_missing(self, missing: NDArray[Any]) -> None:
         from adacc.tables.errors import TableError
 
-        if (numbers < 0).any():
-            row = self._rows + int((numbers < 0).argmax()) + 1
+        if missing.any():
+            row = self._rows + int(missing.argmax()) + 1
             raise TableError(
                 f"{self._where}: row {row}, column {self._target!r} has no label to judge by; leave the row out or "
                 "fill it in"

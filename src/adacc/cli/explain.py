@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from adacc.cli.curves import shape_lines
 from adacc.cli.files import check_output
-from adacc.cli.options import add_model, count, path, spelled
+from adacc.cli.options import add_model, add_text_format, count, path, spelled
 from adacc.cli.saved import Saved, read_saved
 from adacc.cli.show import bar, number, plain, say, share, width
 
@@ -44,6 +44,7 @@ def add_to(commands: Any) -> None:
     top.add_argument("--row", type=count, metavar="N", help="explain this row of DATA, the first being 1")
     top.add_argument("--top", type=count, default=10, metavar="K", help="features to show (default: 10)")
     top.add_argument("--report", type=path, metavar="FILE", help="write an HTML page with charts, too")
+    add_text_format(top)
     top.set_defaults(run=explain)
 
 
@@ -85,7 +86,7 @@ def _rows(saved: Saved, options: Namespace) -> pd.DataFrame:
 
     from adacc.tables.errors import TableError, called
 
-    frames = [saved.features(frame) for frame in saved.open(options.data)]
+    frames = [X for X, _ in saved.open(options)]
     n_rows = sum(map(len, frames))
     if n_rows == 0:
         raise TableError(f"{called(options.data)} has no rows to explain, only the names of its columns")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import atexit
 import os
+import shlex
 import sys
 import threading
 import traceback
@@ -17,6 +18,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 import adacc
+from adacc.cli.options import option
 
 FAILED, USAGE, STOPPED = 1, 2, 130
 """Exit codes: a fault of ours; something was wrong with what was asked; Ctrl-C."""
@@ -96,6 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _let_any_text_out()
     given = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in given  # wherever it stands
+    options = Namespace()
     try:
         options = _parsed([each for each in given if each != "--debug"])
         options.run(options)
@@ -113,10 +116,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         of_a_file = error.filename is not None and error.strerror is not None
         return _fail(f"{error.filename}: {error.strerror}" if of_a_file else str(error), USAGE, debug)
     except ValueError as error:
-        return _fail(str(error), USAGE, debug)
+        return _fail(f"{error}{_how(error, options)}", USAGE, debug)
     except Exception as error:
         said = f"{type(error).__name__}: {error}"
         return _fail(f"this should not happen, and is a fault of adacc: {said} (--debug shows where)", FAILED, debug)
+
+
+def _how(error: ValueError, options: Namespace) -> str:
+    """The options that do what an error about a table advises to."""
+    if getattr(error, "decimal", None) and hasattr(options, "decimal"):
+        return f": {shlex.join(option('--decimal', error.decimal))}"  # type: ignore[attr-defined]
+    columns = getattr(error, "columns", ())
+    if not columns or not hasattr(options, "drop"):
+        return ""
+    ids = getattr(error, "ids", ())
+    said = f" with {shlex.join(option('--drop', list(columns)))}"
+    if ids:
+        what = "it" if len(columns) == 1 else "an id"
+        said += f", or name {what} with {shlex.join(option('--id', ids[0]))}"
+    return said
 
 
 def _tell_of_thread(failed: Any) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from adacc.cli.options import open_given
 from adacc.cli.train import Trained, costs_by_label, left_out, split_columns
 from adacc.compare.model import choose_booster
 from adacc.distributed.memory import read_size
@@ -36,8 +37,9 @@ def train_from_disk(options: Namespace) -> Trained:
             f"--method {options.method} draws its bags from all rows, which takes them in memory; give either it or "
             "--memory-limit"
         )
+    opened = open_given(options)
     # Nothing is split here, so that groups and times need only be left out of the features.
-    chunks = Chunks(options.data, [*left_out(options), *split_columns(options)], options.target)
+    chunks = Chunks(opened, [*left_out(options), *split_columns(options)], options.target)
     values, n_rows = count_labels(chunks, options.target)
     labels, positive, others, relabel = values.tolist(), None, [], None
     if options.positive is not None or len(labels) == 2:

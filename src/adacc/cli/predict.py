@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from adacc.cli.files import check_output
-from adacc.cli.options import add_model, add_threshold, path
+from adacc.cli.options import add_model, add_text_format, add_threshold, path
 from adacc.cli.saved import Saved, read_saved
 from adacc.cli.show import plain, say
 from adacc.files import whole_file
@@ -40,6 +40,7 @@ def add_to(commands: Any) -> None:
     top.add_argument("--proba", action="store_true", help="add the probability of each class, a column p_LABEL each")
     top.add_argument("--id", metavar="COL", help="a column of the table that is to stand beside the answers")
     add_threshold(top)
+    add_text_format(top)
     top.add_argument(
         "-o", "--output", type=path, metavar="FILE",
         help="write to .csv, .tsv (.gz packs them), .parquet or .arrow instead of CSV to the terminal",
@@ -58,11 +59,11 @@ def predict(options: Namespace) -> None:
     if options.threshold is not None:
         saved.check_two_classes("--threshold")
     _check_id(saved, options)
-    batches = saved.open(options.data, [] if options.id is None else [options.id])
+    batches = saved.open(options, [] if options.id is None else [options.id])
     counts: Counter[Any] = Counter()
     with _output(options.output) as output:
-        for frame in batches:
-            answers = _answers(saved, frame, options)
+        for X, kept in batches:
+            answers = _answers(saved, X, kept, options)
             counts.update(answers["prediction"].value_counts().to_dict())
             output.write(answers)
         if not counts:
@@ -77,15 +78,14 @@ def _check_id(saved: Saved, options: Namespace) -> None:
         raise ValueError(f"--id {options.id}: the answers have a column of this name; rename that of the table")
 
 
-def _answers(saved: Saved, frame: pd.DataFrame, options: Namespace) -> pd.DataFrame:
+def _answers(saved: Saved, X: pd.DataFrame, kept: pd.DataFrame, options: Namespace) -> pd.DataFrame:
     import pandas as pd
 
-    X = saved.features(frame)
-    answers = pd.DataFrame({"prediction": saved.model.classes_[saved.decide(X, options.threshold)]}, index=frame.index)
+    answers = pd.DataFrame({"prediction": saved.model.classes_[saved.decide(X, options.threshold)]}, index=X.index)
     if options.proba:
         answers[[f"p_{label}" for label in saved.labels]] = saved.model.predict_proba(X)
     if options.id is not None:
-        answers.insert(0, options.id, frame[options.id])
+        answers.insert(0, options.id, kept[options.id])
     return answers
 
 
@@ -138,11 +138,20 @@ class TextOutput:
         self._file, self._separator, self._begun = file, separator, False
 
     def write(self, frame: pd.DataFrame) -> None:
+        if frame.columns[0] != "prediction":
+            frame = frame.assign(**{frame.columns[0]: _as_text(frame.iloc[:, 0])})
         frame.to_csv(self._file, sep=self._separator, index=False, header=not self._begun)
         self._begun = True
 
     def close(self) -> None:
         self._file.close()
+
+
+def _as_text(ids: pd.Series) -> pd.Series:
+    """Ids as text has them: pandas makes floats of whole numbers with gaps, and 79.0 is no id."""
+    if ids.dtype.kind != "f":
+        return ids
+    return ids.map(lambda each: f"{each:.0f}" if each.is_integer() else each, na_action="ignore").astype(object)
 
 
 class ArrowOutput:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from argparse import Namespace
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from adacc.cli.options import open_given
 from adacc.cli.show import listed, note
 
 if TYPE_CHECKING:
@@ -68,29 +70,30 @@ class Saved:
         """Stumps or trees: a file holds no others."""
         return self.model._ensemble.models
 
-    def open(self, source: str, keep: Iterable[str] = ()) -> Iterator[pd.DataFrame]:
-        """A table with the model's columns, some rows at a time.
+    def open(self, options: Namespace, keep: Iterable[str] = ()) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
+        """The table of a command, some rows at a time: the model's columns, and those to keep.
 
         It says which other columns the table has, and at its end which categories the model does not know.
         """
         from adacc.tables import open_batches
         from adacc.tables.errors import called
 
-        batches = open_batches(source, self.kinds, keep)
+        kinds = self.kinds  # which may be refused, before the table is opened
+        batches = open_batches(open_given(options), kinds, keep)
         if batches.ignored:
             note(f"ignored: {listed(batches.ignored)}")
-        return self._watched(batches, called(source))
+        return self._watched(batches, called(options.data))
 
-    def _watched(self, batches: Batches, where: str) -> Iterator[pd.DataFrame]:
+    def _watched(self, batches: Batches, where: str) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
         from adacc.estimators.unseen import describe_unseen
 
         found: dict[str, Unseen] = {}
         n_rows = 0
-        for frame in batches:
-            for name, unseen in self._unseen(self.features(frame)).items():
+        for X, kept in batches.pairs():
+            for name, unseen in self._unseen(X).items():
                 found[name] = found[name] + unseen if name in found else unseen
-            n_rows += len(frame)
-            yield frame
+            n_rows += len(X)
+            yield X, kept
         if found:
             note(describe_unseen(where, found, n_rows))
 
@@ -102,10 +105,6 @@ class Saved:
             if feature.categorical:
                 feature.encode(table, column)
         return {table.name(column): unseen for column, unseen in table.unseen.items()}
-
-    def features(self, frame: Any) -> Any:
-        """The model's columns of a frame."""
-        return frame[list(self.kinds)]
 
     def decide(self, X: Any, threshold: float | None) -> NDArray[np.intp]:
         """The number of each row's class: as the model decides, or by the probability of the class to be found."""

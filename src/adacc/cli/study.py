@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
@@ -91,7 +92,7 @@ def run_study(options: Namespace) -> None:
         raise KeyboardInterrupt(f"at {n_done} of {len(protocol.tasks())} parts; the same command goes on") from None
     for method, n_parts in failed.most_common():
         sys.stderr.write(f"adacc: {method} failed in {n_parts} parts; its errors are recorded with the results\n")
-    say(f"{n_done} of {len(protocol.tasks())} parts are done. Next: adacc study tables {options.out}")
+    say(f"{n_done} of {len(protocol.tasks())} parts are done. Next: adacc study tables {shlex.quote(options.out)}")
 
 
 def _protocol(options: Namespace) -> Any:

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import shlex
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adacc.cli.files import check_output
-from adacc.cli.options import costs, names, path, rounds, seed, spelled
+from adacc.cli.options import (
+    LISTS,
+    add_text_format,
+    costs,
+    names,
+    open_given,
+    path,
+    rounds,
+    seed,
+    spelled,
+    text_format,
+)
 from adacc.cli.show import listed, number, plain, say, share, table
 
 if TYPE_CHECKING:
@@ -17,14 +29,19 @@ if TYPE_CHECKING:
 
     from adacc.estimators.voting import Voting
 
-EXAMPLES = """\
+EXAMPLES = (
+    """\
 examples:
   adacc train claims.csv --target fraud --model fraud.adacc
   adacc train claims.csv --target fraud --method cgada --costs fraud=20,fine=1 --model fraud.adacc
   adacc train digits.parquet --target digit --positive 8 --id picture --model eight.adacc
   zcat claims.csv.gz | adacc train - --target fraud --drop agent,notes --model fraud.adacc
   adacc train big.parquet --target fraud --memory-limit 1GB --model fraud.adacc
+  adacc train claims.csv --target fraud --drop '"amount, EUR",town' --sep ';' --decimal , --model fraud.adacc
+
 """
+    + LISTS
+)
 
 
 def add_to(commands: Any) -> None:
@@ -45,7 +62,8 @@ def add_to(commands: Any) -> None:
         help="the class to be found (default: of two the rarer). Of more than two this one is told from all others, "
         "which are called 'other'; without it each class is told from each",
     )  # fmt: skip
-    top.add_argument("--drop", type=names, default=[], metavar="A,B", help="columns to leave out")
+    add_text_format(top)
+    top.add_argument("--drop", type=names, default=[], metavar="A,B", help="columns to leave out; see below for commas")
     top.add_argument("--id", metavar="COL", help="a column that names rows, and so is no feature")
     top.add_argument(
         "--group", metavar="COL",
@@ -61,8 +79,8 @@ def add_to(commands: Any) -> None:
     )  # fmt: skip
     top.add_argument(
         "--costs", type=costs, metavar="L=C,...",
-        help="what an error on a row of each class costs, such as fraud=20,fine=1, or 'balanced', for the methods that "
-        "take costs (default: those of best F1 on the training rows)",
+        help="what an error on a row of each class costs, such as fraud=20,fine=1 or '\"no, never\"=3,ok=1', or "
+        "'balanced', for the methods that take costs (default: those of best F1 on the training rows)",
     )  # fmt: skip
     top.add_argument(
         "--calibrate", choices=("sigmoid", "isotonic"),
@@ -139,8 +157,8 @@ def _in_memory(options: Namespace) -> Trained:
     from adacc.compare.splits import check_dependence
     from adacc.tables import check_features, kinds_of, read_frame
 
-    beside = split_columns(options)
-    frame = read_frame(options.data, left_out(options), beside, options.target)
+    beside, opened = split_columns(options), open_given(options)
+    frame = read_frame(opened, left_out(options), beside, options.target)
     labels = _labels(frame, options)
     group, time = (None if name is None else frame[name] for name in (options.group, options.time))
     check_dependence(group, time, options.data)
@@ -229,8 +247,9 @@ def _summarise(options: Namespace, trained: Trained) -> None:
     say("\n" + table([options.target, "rows", "share", "recall"], rows))
     say(f"\n{_caveat(model, options)}")
     say(f"\n{options.model}: {_size_of_file(options.model.stat().st_size)}. Next:")
-    say(f"  adacc predict {options.model} NEW.csv --proba -o scores.csv")
-    say(f"  adacc explain {options.model}")
+    predict = ["adacc", "predict", str(options.model), "NEW.csv", *text_format(options), "--proba", "-o", "scores.csv"]
+    say(f"  {shlex.join(predict)}")
+    say(f"  {shlex.join(['adacc', 'explain', str(options.model)])}")
 
 
 def _size(model: Voting) -> str:

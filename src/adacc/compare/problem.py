@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,8 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from adacc.tables import TableError, check_features, read_frame, read_target
-from adacc.tables.errors import called
+from adacc.tables import TableError, check_features, open_table, read_frame, read_target
+from adacc.tables.sources import OpenTable
 
 DIGITS = "digits"
 """What the built-in set is called where a file would be named."""
@@ -80,7 +81,7 @@ class Problem:
 
 
 def read_problem(
-    source: str,
+    source: str | OpenTable,
     target: str,
     positive: str | None = None,
     drop: Iterable[str] = (),
@@ -92,7 +93,7 @@ def read_problem(
 
     Parameters
     ----------
-    source : str
+    source : str or open table
         As `adacc.tables.read_frame` takes it.
     target : str
         The column to predict.
@@ -110,15 +111,17 @@ def read_problem(
         The table cannot be used as it is.
     """
     beside = list(dict.fromkeys(name for name in (group, time) if name is not None))
-    if target in beside:
-        raise TableError(f"{called(source)}: column {target!r} is what is predicted, and cannot decide the splits too")
     dropped = list(dict.fromkeys([*drop, *([] if ids is None else [ids])]))
-    frame = read_frame(source, dropped, beside, target)
-    labels = read_target(frame, target, positive, source)
+    with closing(open_table(source)) as opened:
+        where = opened.where
+        if target in beside:
+            raise TableError(f"{where}: column {target!r} is what is predicted, and cannot decide the splits too")
+        frame = read_frame(opened, dropped, beside, target)
+    labels = read_target(frame, target, positive, where)
     X = frame.drop(columns=[target, *beside])
-    check_features(X, source)
+    check_features(X, where)
     return Problem(
-        source=called(source),
+        source=where,
         target=target,
         positive=labels.positive,
         negative=labels.other,

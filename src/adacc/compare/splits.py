@@ -55,20 +55,22 @@ def describe(problem: Problem) -> str:
 
 
 def _check(problem: Problem, folds: int, repeats: int) -> None:
-    where = f"{problem.source}: column {problem.target!r}"
+    whole = problem.n_rows_of_source == len(problem.y)
+    sample = "" if whole else f"the sample of {len(problem.y):,} of {problem.n_rows_of_source:,} rows: "
+    where, more = f"{problem.source}: {sample}column", "" if whole else ", or draw more rows (--max-rows)"
     for label, name in ((1, problem.positive), (0, problem.negative)):
         n_rows = int((problem.y == label).sum())
         if n_rows < folds:
-            mend = f"take at most {n_rows} folds (--folds {n_rows})" if n_rows > 1 else "more are needed"
+            mend = f"take at most {n_rows} folds (--folds {n_rows}){more}" if n_rows > 1 else f"more are needed{more}"
             rows = f"{n_rows} row{'' if n_rows == 1 else 's'}"
-            raise TableError(f"{where} has {rows} of {name!r}, fewer than the {folds} folds; {mend}")
+            raise TableError(f"{where} {problem.target!r} has {rows} of {name!r}, fewer than the {folds} folds; {mend}")
     if problem.time is not None and repeats > 1:
         raise ValueError(f"splits in the order of {problem.time.name!r} are always the same: leave out --repeats")
     check_dependence(problem.group, problem.time, problem.source)
     if problem.group is not None and problem.group.nunique() < folds:
         raise TableError(
-            f"{problem.source}: column {problem.group.name!r} has {problem.group.nunique()} groups, fewer than the "
-            f"{folds} folds; take fewer folds (--folds)"
+            f"{where} {problem.group.name!r} has {problem.group.nunique()} groups, fewer than the {folds} folds; take "
+            f"fewer folds (--folds){more}"
         )
 
 

@@ -185,8 +185,8 @@ class FrameTable(Table):
     """A frame: numbers are numbers; booleans, strings and categories are categories."""
 
     def __init__(self, X: Any) -> None:
-        self.native = X
-        self._frame = nw.from_native(X, eager_only=True)
+        self.native = _dense(X)
+        self._frame = nw.from_native(self.native, eager_only=True)
         self._names = self._frame.columns
 
     @cached_property
@@ -324,6 +324,17 @@ def read(X: Any) -> Table:
     if sparse.issparse(X):
         return SparseTable(X)
     return FrameTable(X) if is_frame(X) else ArrayTable(X)
+
+
+def _dense(X: Any) -> Any:
+    """A frame without sparse columns, which only pandas has and narwhals does not know."""
+    types = getattr(X, "dtypes", ())  # of other libraries a list
+    sparse_ones = [j for j, dtype in enumerate(types) if type(dtype).__name__ == "SparseDtype"]
+    if sparse_ones:
+        X = X.copy(deep=False)
+        for j in sparse_ones:
+            X.isetitem(j, X.iloc[:, j].sparse.to_dense())
+    return X
 
 
 def _number(labels: Iterable[Any]) -> tuple[NDArray[np.intp], list[Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -98,7 +99,9 @@ def summarise(store: Store) -> Summary:
                 rows.append({"dataset": task.dataset, **kept, "failed": failed, **each["measures"]})
     unfinished = sorted(missing)
     if not rows:
-        raise StudyError(f"no set of {store.folder} is complete yet: `adacc study status {store.folder}` says more")
+        raise StudyError(
+            f"no set of {store.folder} is complete yet: `adacc study status {shlex.quote(str(store.folder))}` says more"
+        )
     return Summary(protocol, _condense(pd.DataFrame(rows)), unfinished)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from adacc.tables.errors import TableError, check_names, explained
+from adacc.tables.errors import TableError, check_names, explained, is_unnamed_index
 
 ROWS = 65_536
 """Rows of a batch, at most."""
@@ -22,7 +22,7 @@ BUFFER = 1 << 16
 class ParquetTable:
     """A Parquet file; `file` is a path or a binary file that can seek."""
 
-    typed = True
+    typed, decimal = True, "."
     index: Sequence[str]
 
     def __init__(self, file: Any, where: str) -> None:
@@ -38,8 +38,8 @@ class ParquetTable:
         if hasattr(self._given, "close"):  # Arrow leaves open what it did not open
             self._given.close()
 
-    def table(self, columns: Sequence[str]) -> pa.Table:
-        """These columns of all rows."""
+    def table(self, columns: Sequence[str], as_text: Collection[str] = ()) -> pa.Table:
+        """These columns of all rows, each of the type that it has in the file."""
         with explained(self.where, "Parquet"):
             return self._file.read(columns=list(columns)).select(list(columns))
 
@@ -53,7 +53,7 @@ class ParquetTable:
 class ParquetFolder:
     """The Parquet files of a folder, in the order of their names, as one table; rows are counted from the first one."""
 
-    typed = True
+    typed, decimal = True, "."
     index: Sequence[str]
 
     def __init__(self, folder: Path, where: str) -> None:
@@ -69,8 +69,8 @@ class ParquetFolder:
     def close(self) -> None:
         """Nothing is left open between two readings."""
 
-    def table(self, columns: Sequence[str]) -> pa.Table:
-        """These columns of all rows."""
+    def table(self, columns: Sequence[str], as_text: Collection[str] = ()) -> pa.Table:
+        """These columns of all rows, each of the type that it has in the file."""
         schema = pa.schema([self.schema.field(name) for name in columns])
         return pa.Table.from_batches(list(self.batches(columns)), schema.remove_metadata())
 
@@ -123,7 +123,7 @@ def _of_type(column: pa.Array, kind: pa.DataType) -> pa.Array:
 class ArrowTable:
     """An Arrow file or stream, by what it begins with; `file` is an Arrow file object."""
 
-    typed = True
+    typed, decimal = True, "."
     index: Sequence[str]
 
     def __init__(self, file: Any, where: str, is_stream: bool) -> None:
@@ -135,8 +135,8 @@ class ArrowTable:
     def close(self) -> None:
         self._file.close()
 
-    def table(self, columns: Sequence[str]) -> pa.Table:
-        """These columns of all rows."""
+    def table(self, columns: Sequence[str], as_text: Collection[str] = ()) -> pa.Table:
+        """These columns of all rows, each of the type that it has in the file."""
         with explained(self.where, "Arrow"):
             return self._reader.read_all().select(list(columns))
 
@@ -157,5 +157,5 @@ class ArrowTable:
 def _names(schema: pa.Schema, where: str) -> tuple[list[str], list[str]]:
     """All names, checked, and those of columns that are the index of a pandas frame."""
     check_names(schema.names, where)
-    pandas = schema.pandas_metadata or {}
-    return schema.names, [name for name in pandas.get("index_columns", ()) if isinstance(name, str)]
+    stored = (schema.pandas_metadata or {}).get("index_columns", ())  # a range is no column, and not named there
+    return schema.names, [name for name in schema.names if name in stored or is_unnamed_index(name)]

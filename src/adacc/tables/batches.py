@@ -24,28 +24,35 @@ class Batches:
 
     def __init__(self, opened: OpenTable, kinds: Mapping[str, str], keep: Iterable[str]) -> None:
         self._opened, self._kinds = opened, dict(kinds)
-        self._keep = [name for name in keep if name not in kinds]
-        used = {*kinds, *self._keep, *opened.index}
-        self.ignored = tuple(name for name in opened.names if name not in used)
+        self._keep = list(keep)
+        self.ignored = tuple(name for name in opened.names if name not in (*kinds, *self._keep))
 
     def __iter__(self) -> Iterator[pd.DataFrame]:
-        done = 0
+        for features, kept in self.pairs():
+            yield pd.concat([features, kept[[name for name in kept if name not in self._kinds]]], axis=1)
+
+    def pairs(self) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
+        """The same as frames of the features and of the kept columns, for a column that is both."""
+        done, columns = 0, list(dict.fromkeys([*self._kinds, *self._keep]))
         try:
-            for batch in self._opened.batches([*self._kinds, *self._keep]):
+            for batch in self._opened.batches(columns):
                 for begin in range(0, batch.num_rows, ROWS):
-                    yield self._frame(batch.slice(begin, ROWS), done + begin)
+                    yield self._frames(batch.slice(begin, ROWS), done + begin)
                 done += batch.num_rows
         finally:
             self._opened.close()
 
-    def _frame(self, batch: pa.RecordBatch, done: int) -> pd.DataFrame:
-        where = self._opened.where
-        features = {name: as_kind(batch[name], kind, Place(where, name, done)) for name, kind in self._kinds.items()}
+    def _frames(self, batch: pa.RecordBatch, done: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+        where, decimal = self._opened.where, self._opened.decimal
+        index = pd.RangeIndex(done, done + batch.num_rows)
+        features = {
+            name: as_kind(batch[name], kind, Place(where, name, done, decimal)) for name, kind in self._kinds.items()
+        }
         kept = {name: as_read(batch[name]) for name in self._keep}
-        return pd.DataFrame({**features, **kept}, index=pd.RangeIndex(done, done + batch.num_rows))
+        return pd.DataFrame(features, index=index), pd.DataFrame(kept, index=index)
 
 
-def open_batches(source: Source, kinds: Mapping[str, str], keep: Iterable[str] = ()) -> Batches:
+def open_batches(source: Source | OpenTable, kinds: Mapping[str, str], keep: Iterable[str] = ()) -> Batches:
     r"""Open a table to predict for, whatever its size: memory is needed for some rows at a time.
 
     Parameters
@@ -56,7 +63,7 @@ def open_batches(source: Source, kinds: Mapping[str, str], keep: Iterable[str] =
         What the features held in training, from `kinds_of`.
     keep : iterable of str, default=()
         More columns, to be passed on: text files give their cells as they are written, other files their values. One
-        that is a feature, too, comes as that.
+        that is a feature, too, comes as that; `Batches.pairs` has it both ways.
 
     Returns
     -------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -11,7 +12,8 @@ from adacc.tables.arrow import ROWS, ParquetFolder, ParquetTable
 from adacc.tables.errors import Source, TableError
 from adacc.tables.frames import kind_of_type, wanted
 from adacc.tables.kinds import Kind, Place, as_kind, as_read, kind_of_labels
-from adacc.tables.sources import open_table
+from adacc.tables.labels import as_labels
+from adacc.tables.sources import OpenTable, open_table
 
 
 class Chunks:
@@ -30,7 +32,7 @@ class Chunks:
     """
 
     def __init__(
-        self, source: Source, drop: Iterable[str] = (), target: str | None = None, keep: Iterable[str] = ()
+        self, source: Source | OpenTable, drop: Iterable[str] = (), target: str | None = None, keep: Iterable[str] = ()
     ) -> None:
         opened = open_table(source)
         if not isinstance(opened, ParquetTable | ParquetFolder):
@@ -39,7 +41,7 @@ class Chunks:
                 f"{opened.where} is no Parquet table: only such a one can be read again and again, some columns and "
                 "rows at a time; save it as .parquet"
             )
-        self._opened, self.where, self.n_rows = opened, opened.where, opened.n_rows
+        self._opened, self.where, self.n_rows, self._target = opened, opened.where, opened.n_rows, target
         others = {*keep, *([] if target is None else [target])}
         features = [name for name in wanted(opened, target, list(drop), others) if name not in others]
         if not self.n_rows:
@@ -68,15 +70,18 @@ class Chunks:
     def frames(self, features: Sequence[str], keep: Sequence[str] = (), rows: int = ROWS) -> Iterator[pd.DataFrame]:
         """Frames of so many rows each (the last has the rest), numbered from 0 throughout.
 
-        They have these features, and the columns to `keep` with their values as they are.
+        They have these features, and the columns to `keep` with their values as they are, the target as labels.
         """
         done = 0
         for table in _cut(self._opened.batches([*features, *keep], rows), rows):
             columns = {name: as_kind(table[name], self.kinds[name], Place(self.where, name, done)) for name in features}
-            kept = {name: as_read(table[name]) for name in keep}
+            kept = {name: self._kept(table[name], Place(self.where, name, done)) for name in keep}
             yield pd.DataFrame({**columns, **kept}, index=pd.RangeIndex(done, done + table.num_rows))
             done += table.num_rows
         pa.default_memory_pool().release_unused()  # or Arrow keeps it for the next time
+
+    def _kept(self, column: pa.ChunkedArray, place: Place) -> Any:
+        return as_labels(column, place, typed=True) if place.column == self._target else as_read(column)
 
 
 def _cut(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.Table]:

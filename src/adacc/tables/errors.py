@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +24,23 @@ class DataError(Exception):
 
 
 class TableError(DataError, ValueError):
-    """A table cannot be used as it is."""
+    """A table cannot be used as it is.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The columns to leave out, if that is the advice with which the message ends.
+    ids : tuple of str
+        Those of them that look like ids.
+    decimal : str or None
+        The decimal sign to read the table with, if that is the advice.
+    """
+
+    def __init__(
+        self, message: str, columns: Iterable[str] = (), ids: Iterable[str] = (), decimal: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.columns, self.ids, self.decimal = tuple(columns), tuple(ids), decimal
 
 
 def called(source: Source) -> str:
@@ -43,12 +60,21 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     return plain[near[0]] if near else None
 
 
+UNNAMED = "Unnamed: 0"
+"""What pandas calls a first column without a name when it reads a CSV file: the index that it wrote itself."""
+
+
+def is_unnamed_index(name: str) -> bool:
+    """Whether pandas gave a column this name because it had none, once or several times over."""
+    return re.fullmatch(rf"{UNNAMED}(\.[0-9]+)*", name) is not None
+
+
 def no_column(where: str, name: str, names: Sequence[str], purpose: str = "") -> TableError:
     """The error for a column that was asked for and is not there."""
     near = nearest(name, names)
     hint = "" if near is None else f"did you mean {near!r}? "
-    if len(names) == 1 and any(sign in names[0] for sign in ",;\t|"):
-        hint = "are its cells separated by commas? "
+    if len(names) == 1 and any(sign in names[0] for sign in ",;\t|: "):
+        hint = "are its cells separated by another character? "
     return TableError(f"{where} has no column {name!r}{purpose}; {hint}{'It' if hint else 'it'} has {listed(names)}")
 
 
@@ -59,7 +85,7 @@ def check_names(names: Sequence[str], where: str) -> None:
     unnamed = [place for place, name in enumerate(names, start=1) if not name.strip()]
     if unnamed:
         raise TableError(
-            f"{where}: column {unnamed[0]} of {len(names)} has no name. If it is an index, write the file without it."
+            f"{where}: column {unnamed[0]} of {len(names)} has no name; give it one, or write the file without it"
         )
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:

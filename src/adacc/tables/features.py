@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from itertools import islice
 from typing import Any
@@ -43,8 +42,7 @@ def check_features(frame: pd.DataFrame, source: Source = "the table") -> None:
     >>> frame = pd.DataFrame({"customer": range(1000, 1100), "age": [30, 41] * 50})
     >>> check_features(frame, "people.csv")
     Traceback (most recent call last):
-    adacc.tables.errors.TableError: people.csv: column 'customer' is different in every row, as an id is: leave it out \
-with --drop customer, or name it with --id customer
+    adacc.tables.errors.TableError: people.csv: column 'customer' is different in every row, as an id is: leave it out
     """
     empty = [str(name) for name in frame if frame[name].isna().all()]
     ids = {str(name): frame[name].nunique() for name in frame if name not in empty and _is_id(frame[name])}
@@ -146,10 +144,7 @@ def _refuse(where: str, n_rows: int, n_columns: int, ids: Mapping[str, int], emp
         *(f"column {name!r} has no value in any row" for name in empty),
     ]
     what = "it" if len(faults) == 1 else "them"
-    mend = f"leave {what} out with --drop {shlex.quote(','.join([*ids, *empty]))}"
-    if ids:
-        mend += f", or name {'it' if len(faults) == 1 else 'an id'} with --id {shlex.quote(next(iter(ids)))}"
-    raise TableError(f"{where}: {', '.join(faults)}: {mend}")
+    raise TableError(f"{where}: {', '.join(faults)}: leave {what} out", [*ids, *empty], ids)
 
 
 def _is_id(column: pd.Series) -> bool:

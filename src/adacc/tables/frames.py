@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -10,13 +11,33 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from adacc.tables.amounts import OTHER, are_grouped, are_marked, are_plain, marks_of, matches
 from adacc.tables.errors import Source, TableError, no_column
-from adacc.tables.kinds import Kind, Place, as_categories, as_read, check_finite, decoded, is_text
+from adacc.tables.kinds import (
+    Kind,
+    Place,
+    as_categories,
+    as_numbers,
+    as_read,
+    check_finite,
+    decoded,
+    is_text,
+    warn_if_rounded,
+    with_gaps,
+)
+from adacc.tables.labels import as_labels, warn_of_alike
 from adacc.tables.sources import OpenTable, open_table
 
-NUMBER = r"^[ \t]*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[ \t]*$"
-WITH_COMMA = r"^[ \t]*[+-]?[0-9]+(,[0-9]+)+(\.[0-9]*)?[ \t]*$"
-DATE = r"^([0-9]{4}[./-][0-9]{1,2}[./-][0-9]{1,2}|[0-9]{1,2}[./-][0-9]{1,2}[./-][0-9]{4})([ T][0-9]{1,2}:[0-9:.]+.*)?$"
+MONTH = "(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-zA-Z]*"
+DATES = (
+    r"[0-9]{4}[./-][0-9]{1,2}[./-][0-9]{1,2}",
+    r"[0-9]{1,2}([./-])[0-9]{1,2}[./-][0-9]{4}",
+    r"[0-9]{1,2}(/[0-9]{1,2}/|-[0-9]{1,2}-)[0-9]{2}",
+    r"(0[1-9]|[12][0-9]|3[01])\.(0[1-9]|1[0-2])\.[0-9]{2}",  # 3.10.12 is rather a version
+    rf"[0-9]{{1,2}}[. /-]*{MONTH}[., /-]*([0-9]{{2}}|[0-9]{{4}})",
+    rf"{MONTH}[. ]*[0-9]{{1,2}}[, ]+[0-9]{{4}}",
+)
+DATE = rf"^({'|'.join(DATES)})([ T][0-9]{{1,2}}:[0-9:.]+.*)?$"
 
 MOSTLY = 0.5
 """A share of numbers among the values of a column from which on it is taken for one of numbers with mistakes."""
@@ -26,24 +47,27 @@ FEW = 20
 
 
 def read_frame(
-    source: Source, drop: Iterable[str] = (), keep: Iterable[str] = (), target: str | None = None
+    source: Source | OpenTable, drop: Iterable[str] = (), keep: Iterable[str] = (), target: str | None = None
 ) -> pd.DataFrame:
     r"""The table of a file.
 
     Parameters
     ----------
-    source : str or path
-        A file, its form by the ending: ``.csv`` (commas, tabs or semicolons, as the line of names has them) and
+    source : str or path, or what `open_table` gives
+        A file, its form by the ending: ``.csv`` (commas, tabs, semicolons or bars, as fits the first rows) and
         ``.tsv``, either also packed (``.csv.gz``); ``.parquet``; ``.arrow`` and ``.feather``. A folder is the table of
         the Parquet files in it. ``"-"`` is standard input in any of these forms. Text is UTF-8 and has the names of the
-        columns in its first line. In features of every form an empty text, ``NA``, ``N/A``, ``NULL``, ``NaN`` and
-        ``None`` are missing.
+        columns in its first line; `open_table` takes the separator and the decimal sign. In features of every form an
+        empty text, ``NA``, ``N/A``, ``NULL``, ``NaN`` and ``None`` are missing. Amounts such as ``$1,200.50`` and
+        ``45%`` in text files are numbers. The index of a pandas frame is no feature; a warning names it.
     drop : iterable of str, default=()
         Columns to leave out. They are not looked at.
     keep : iterable of str, default=()
         Columns that are no features but wanted, of any kind: ids, groups, times.
     target : str, default=None
-        The column to predict. It may hold anything; see `read_target` and `read_labels`.
+        The column to predict. It may hold anything; see `read_target` and `read_labels`. In text files its cells are
+        numbers or booleans only if they are written as Python writes these: ``007`` stays text. Only empty cells are
+        missing where labels are text, ``None`` and ``NA`` being labels.
 
     Returns
     -------
@@ -70,17 +94,20 @@ def read_frame(
     with closing(open_table(source)) as opened:
         others = {*keep, *([] if target is None else [target])}
         columns = wanted(opened, target, list(drop), others)
-        table = opened.table(columns)
+        table = opened.table(columns, as_text=[] if target is None else [target])
         if table.num_rows == 0:
             raise TableError(f"{opened.where} has no rows, only the names of its columns")
-        return pd.DataFrame(
-            {
-                name: as_read(table[name])
-                if name in others
-                else _feature(table[name], Place(opened.where, name), opened)
-                for name in columns
-            }
-        )
+        frame = {}
+        for name in columns:
+            column, place = table[name], Place(opened.where, name, decimal=opened.decimal)
+            if name == target:
+                frame[name] = as_labels(column, place, opened.typed)
+                warn_of_alike(frame[name], place)
+            elif name in others:
+                frame[name] = as_read(column if opened.typed else with_gaps(column))
+            else:
+                frame[name] = _feature(column, place, opened.typed)
+        return pd.DataFrame(frame)
 
 
 def wanted(opened: OpenTable, target: str | None, drop: Sequence[str], others: set[str]) -> list[str]:
@@ -91,20 +118,34 @@ def wanted(opened: OpenTable, target: str | None, drop: Sequence[str], others: s
     both = others.intersection(drop)
     if both:
         raise TableError(f"{opened.where}: column {min(both)!r} is both to be left out and to be used; say one of them")
-    return [name for name in opened.names if name in others or name not in (*drop, *opened.index)]
+    unused = [name for name in opened.index if name not in others and name not in drop]
+    if unused:
+        what = (
+            "is the index of a pandas frame and is" if len(unused) == 1 else "are the index of a pandas frame and are"
+        )
+        warnings.warn(
+            f"{opened.where}: {', '.join(map(repr, unused))} {what} not used as a feature; to use it as one, write it "
+            "as an ordinary column with a name of its own",
+            stacklevel=3,
+        )
+    return [name for name in opened.names if name in others or name not in (*drop, *unused)]
 
 
-def _feature(column: pa.ChunkedArray, place: Place, opened: OpenTable) -> Any:
+def _feature(column: pa.ChunkedArray, place: Place, typed: bool) -> Any:
     kind = kind_of_type(column.type, place)
     column = decoded(column)
-    if is_text(column.type) and not opened.typed:
-        _check_text(column, place)
+    if is_text(column.type) and not typed:
+        column = with_gaps(column)
+        if _are_amounts(column, place):
+            return as_numbers(column, place)
     if kind == "category":
         return as_categories(column, place)
     if kind == "boolean":
         return as_categories(column, place) if column.null_count else column.to_numpy()
     if pa.types.is_null(column.type) or pa.types.is_decimal(column.type):
         column = column.cast(pa.float64())
+    if pa.types.is_integer(column.type):
+        warn_if_rounded(column, place)
     numbers = column.to_numpy()
     return check_finite(numbers, place) if numbers.dtype.kind == "f" else numbers
 
@@ -127,33 +168,54 @@ def kind_of_type(kind: pa.DataType, place: Place) -> Kind:
 def _unusable(place: Place, kind: pa.DataType) -> TableError:
     if pa.types.is_temporal(kind):
         return TableError(
-            f"{place} holds dates or times; leave it out with --drop {place.column}, or turn it into numbers, "
-            "such as days since an event"
+            f"{place} holds dates or times; turn it into numbers, such as days since an event, or leave it out",
+            [place.column],
         )
     return TableError(
         f"{place} is of the kind {str(kind)!r}; a feature may hold numbers, booleans, strings or categories: leave it "
-        f"out with --drop {place.column}"
+        "out",
+        [place.column],
     )
 
 
-def _check_text(column: pa.ChunkedArray, place: Place) -> None:
-    """Refuse dates, and numbers of which some are written in other ways: as labels they would be of no use."""
+def _are_amounts(column: pa.ChunkedArray, place: Place) -> bool:
+    """Whether text is amounts of money or per cent.
+
+    Refuse dates, and numbers of which some are written in other ways: as labels they would be of no use.
+    """
     labels = pc.unique(column.drop_null())
-    if pc.all(_matches(labels, DATE)).as_py():
+    if pc.all(matches(labels, DATE)).as_py():
         raise _unusable(place, pa.date32())
-    plain, commas = _matches(labels, NUMBER), _matches(labels, WITH_COMMA)
-    odd = labels.filter(pc.invert(plain))
-    if len(odd) == 0 or pc.sum(pc.or_(plain, commas)).as_py() < MOSTLY * len(labels):
-        return
-    intervals = len(labels) <= FEW and pc.all(_matches(odd, "[0-9]")).as_py()
-    if intervals and not pc.any(commas).as_py():
-        return
-    at = pc.index(column, odd[0]).as_py()
-    mend = "write a number, or leave a cell without a value empty"
-    if _matches(odd[0], WITH_COMMA).as_py():
-        mend = "write numbers with a decimal point and no comma"
-    raise TableError(f"{place.row(at)}: {odd[0].as_py()!r} among numbers; {mend}")
+    plain, marked, grouped = (are(labels, place.decimal) for are in (are_plain, are_marked, are_grouped))
+    numbers = pc.or_(plain, marked)
+    odd = labels.filter(pc.invert(numbers))
+    if len(odd) == 0:
+        _check_marks(marks_of(labels), place)
+        return bool(pc.any(marked).as_py())
+    if pc.sum(pc.or_(numbers, grouped)).as_py() < MOSTLY * len(labels):
+        return False
+    intervals = len(labels) <= FEW and pc.all(matches(odd, "[0-9]")).as_py()
+    if intervals and not pc.any(grouped).as_py():
+        return False
+    raise _odd_number(column, odd[0], place)
 
 
-def _matches(text: Any, pattern: str) -> Any:
-    return pc.match_substring_regex(text, pattern)
+def _check_marks(marks: Mapping[str, str], place: Place) -> None:
+    if len(marks) > 1:
+        some, other = list(marks.values())[:2]
+        raise TableError(
+            f"{place} holds amounts in several units, such as {some!r} and {other!r}; convert them to one unit, or "
+            "leave it out",
+            [place.column],
+        )
+
+
+def _odd_number(column: pa.ChunkedArray, odd: pa.Scalar, place: Place) -> TableError:
+    what = f"{place.row(pc.index(column, odd).as_py())}: {odd.as_py()!r} among numbers;"
+    if not are_grouped(odd, place.decimal).as_py():
+        return TableError(f"{what} write a number, or leave a cell without a value empty")
+    sign, other = ("point", "comma") if place.decimal == "." else ("comma", "point")
+    return TableError(
+        f"{what} write numbers with a decimal {sign} and no {other}, or read the table with a decimal {other}",
+        decimal=OTHER[place.decimal],
+    )

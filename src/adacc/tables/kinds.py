@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -10,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from adacc.tables.amounts import with_point
 from adacc.tables.errors import TableError
 from adacc.tables.text import FALSE, MISSING, TRUE
 
@@ -24,12 +26,17 @@ Kind: TypeAlias = Literal["number", "boolean", "category", "boolean category"]
 """What a column holds; see `kinds_of`."""
 
 
+MOST_EXACT = 2**53
+"""Whole numbers beyond this are rounded when they become floats."""
+
+
 class Place(NamedTuple):
-    """Where cells come from, for messages."""
+    """Where cells come from, for messages; and the decimal sign of the numbers in text there."""
 
     where: str
     column: str
     rows_before: int = 0
+    decimal: str = "."
 
     def __str__(self) -> str:
         return f"{self.where}: column {self.column!r}"
@@ -126,8 +133,21 @@ def _owned(column: Any) -> Any:
 def as_read(column: Any) -> Any:
     """A column that is no feature, its values as they are, as a pandas array."""
     # Of whole numbers with gaps pandas would make floats.
-    mapper = {pa.int64(): pd.Int64Dtype(), pa.int32(): pd.Int32Dtype()}.get if column.null_count else None
+    mapper = WITH_GAPS.get if column.null_count else None
     return decoded(column).to_pandas(types_mapper=mapper, date_as_object=False).array
+
+
+def warn_if_rounded(column: Any, place: Place) -> None:
+    """Say that whole numbers of a feature are too large for a float."""
+    if len(column) > column.null_count:
+        least, most = pc.min_max(column).as_py().values()
+        if max(-least, most) > MOST_EXACT:
+            warnings.warn(
+                f"{place} holds whole numbers beyond 2^53, such as {max(least, most, key=abs)}, which are rounded: "
+                "values that differ only in their last digits become equal. If it is an id, leave it out; if it is a "
+                "code, write it as text",
+                stacklevel=2,
+            )
 
 
 def check_finite(numbers: Any, place: Place) -> Any:
@@ -143,12 +163,14 @@ def as_numbers(column: Any, place: Place) -> Any:
         column = _parsed(column, place)
     elif pa.types.is_boolean(column.type):
         column = column.cast(pa.int8())
+    elif pa.types.is_integer(column.type):
+        warn_if_rounded(column, place)
     return check_finite(column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), place)
 
 
 def as_booleans(column: Any, place: Place) -> Any:
     if not pa.types.is_boolean(column.type):
-        text = _with_gaps(column.cast(pa.large_string()))
+        text = with_gaps(column.cast(pa.large_string()))
         found = pc.index_in(text, value_set=pa.array([*FALSE, "0", *TRUE, "1"], pa.large_string()))
         odd = pc.and_(pc.is_valid(text), pc.is_null(found))
         if pc.any(odd).as_py():
@@ -167,7 +189,7 @@ def as_categories(column: Any, place: Place) -> pd.Categorical:
         column = column.cast(pa.string())
     elif pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
-    column = _with_gaps(column).dictionary_encode()
+    column = with_gaps(column).dictionary_encode()
     if isinstance(column, pa.ChunkedArray):
         column = column.unify_dictionaries().combine_chunks()
     labels = [str(value) for value in column.dictionary.to_pylist()]
@@ -186,7 +208,7 @@ def _as_boolean_categories(column: Any, place: Place) -> pd.Categorical:
     return as_categories(column, place)
 
 
-def _with_gaps(column: Any) -> Any:
+def with_gaps(column: Any) -> Any:
     """Text in which the words for missing are missing: in a CSV file they are, and forms are not to differ."""
     if not is_text(column.type):
         return column
@@ -196,19 +218,22 @@ def _with_gaps(column: Any) -> Any:
 
 def _parsed(column: Any, place: Place) -> Any:
     """Text as numbers."""
-    try:
-        return column.cast(pa.float64())
-    except pa.ArrowInvalid:
-        column = pc.utf8_trim(_with_gaps(column), characters=" \t")
+    if place.decimal == ".":
+        try:
+            return column.cast(pa.float64())
+        except pa.ArrowInvalid:
+            pass  # not as it stands
+    column = pc.utf8_trim(with_gaps(column), characters=" \t")
+    numbers = with_point(column, place.decimal)
     for kind in (pa.float64(), pa.int64()):  # hexadecimal integers are integers to Arrow, in training too
         try:
-            return column.cast(kind)
+            return numbers.cast(kind)
         except pa.ArrowInvalid:
             pass
-    position, cell = next((i, cell) for i, cell in enumerate(column) if not _is_number(cell))
+    position = next(i for i, cell in enumerate(numbers) if not _is_number(cell))
     raise TableError(
-        f"{place.row(position)}: {cell.as_py()!r} is no number, and numbers are what the column held in training; "
-        "leave cells without a value empty"
+        f"{place.row(position)}: {column[position].as_py()!r} is no number, and numbers are what the column held in "
+        "training; leave cells without a value empty"
     )
 
 
@@ -219,6 +244,12 @@ def _is_number(cell: pa.Scalar) -> bool:
         return False
     return True
 
+
+WITH_GAPS: Mapping[pa.DataType, Any] = {
+    getattr(pa, name.lower())(): getattr(pd, f"{name}Dtype")()
+    for name in ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64")
+}
+"""What pandas has for columns of whole numbers with gaps."""
 
 USABLE = (
     is_text, pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null,

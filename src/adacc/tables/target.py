@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from adacc.tables.chunks import Chunks
 from adacc.tables.errors import Source, TableError, called, listed, no_column
+from adacc.tables.kinds import Place
+from adacc.tables.labels import warn_of_alike
 from adacc.tables.text import FALSE, TRUE
 
 MOST_CLASSES = 100
@@ -104,7 +106,7 @@ def choose_positive(
 
 
 def find_label(value: Any, labels: Sequence[Any]) -> int | None:
-    """The number of the label that a text or a cell means: the one written so, else the one that is as much.
+    """The number of the label that a text or a cell means: the one written so, else the only one that is as much.
 
     Examples
     --------
@@ -117,7 +119,7 @@ def find_label(value: Any, labels: Sequence[Any]) -> int | None:
     for means in (_is_written, _is_as_much):
         found = [number for number, label in enumerate(labels) if means(label, text)]
         if found:
-            return found[0]
+            return found[0] if len(found) == 1 else None
     return None
 
 
@@ -126,14 +128,22 @@ def _is_written(label: Any, text: str) -> bool:
 
 
 def _is_as_much(label: Any, text: str) -> bool:
-    if isinstance(label, str):
-        return False
-    if text in (*TRUE, *FALSE):
-        return bool(label == (text in TRUE))
+    if label in TRUE + FALSE:
+        label = label in TRUE
     try:
-        return bool(float(text) == label)
+        return bool(_number(text) == (_number(label) if isinstance(label, str) else label))
     except ValueError:
         return False
+
+
+def _number(text: str) -> float:
+    """What a text stands for, whole numbers to the last digit."""
+    if text in TRUE + FALSE:
+        return text in TRUE
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
 
 
 def read_labels(frame: pd.DataFrame, name: str, source: Source = "the table") -> NDArray[Any]:
@@ -197,6 +207,7 @@ def count_labels(chunks: Chunks, name: str) -> tuple[NDArray[Any], NDArray[np.in
         raise _missing(place, n_missing, first_missing)
     found = np.sort(np.array([*counts], dtype=labels.dtype))
     _check_classes(found, place)
+    warn_of_alike(found.tolist(), Place(chunks.where, name))
     return found, np.array([counts[label] for label in found.tolist()])
 
 
@@ -219,8 +230,9 @@ def _check_classes(labels: NDArray[Any], place: str) -> None:
     values = pd.unique(labels)
     if len(values) == 1:
         raise TableError(f"{place} is {values.tolist()[0]!r} in every row; two classes at least are needed")
-    numbers = labels.dtype.kind in "iuf"
-    fractions = labels.dtype.kind == "f" and bool((values != np.rint(values)).any())
+    as_numbers = values if labels.dtype.kind in "iuf" else pd.to_numeric(pd.Series(values), errors="coerce").to_numpy()
+    numbers = not np.isnan(as_numbers).any()
+    fractions = numbers and bool((as_numbers != np.rint(as_numbers)).any())
     if (fractions and len(values) > MOST_FRACTIONS) or (numbers and len(values) > MOST_CLASSES):
         raise TableError(
             f"{place} looks like a number to estimate, not a class: it has {len(values)} different values, such as "

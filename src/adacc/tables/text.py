@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from io import BufferedReader, BytesIO, RawIOBase
 from itertools import chain
 from typing import Any
 
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from adacc.tables.errors import TableError, check_names, explained
+from adacc.tables.errors import UNNAMED, TableError, check_names, explained, is_unnamed_index
 
 MISSING = ("", " ", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>",
            "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null")  # fmt: skip
 """Cells without a value: what pandas takes for one, and a lone space."""
 
 TRUE, FALSE = ("True", "TRUE", "true"), ("False", "FALSE", "false")
+
+SEPARATORS = ",\t;|"
+"""Characters that may stand between cells, the likeliest first."""
+
+FIRST_LINES, FIRST_BYTES = 50, 1 << 18
+"""Lines by which the separator is found out, and how many bytes of them are enough."""
 
 BLOCK, BLOCK_OF_COLUMN = 4 << 20, 512
 """Bytes that are parsed at a time, and how many at least for each column: a row must fit in."""
@@ -48,71 +55,83 @@ class TextFile:
         How to speak of it.
     separator : str or None
         What stands between cells; None finds out.
+    decimal : str
+        The decimal sign of numbers.
     again : bool
         Whether the stream can be read again from its beginning.
     """
 
     typed = False
-    index: Sequence[str] = ()
+    index: Sequence[str]
 
-    def __init__(self, stream: Any, where: str, separator: str | None, again: bool) -> None:
-        self._stream, self.where, self._again = stream, where, again
+    def __init__(self, stream: Any, where: str, separator: str | None, decimal: str, again: bool) -> None:
+        self._stream, self.where, self.decimal, self._again = stream, where, decimal, again
         self._bad_row: Any = None
         try:
             with explained(where, "CSV"):
-                self.names, self._separator = _header(stream, where, separator)
+                _check_magic(stream, where)
+                lines = _first_lines(stream)
+                self._stream = _begun_anew(stream, lines, again)
+                self._separator = separator or find_separator(lines)
+                self.names = _header(self._stream, where, self._separator)
                 self._begin = stream.tell() if again else None
-                self._has_rows = bool(stream.peek(1))
+                self._has_rows = bool(self._stream.peek(1))
         except TableError:
             self.close()
             raise
+        self.index = [name for name in self.names if is_unnamed_index(name)]
 
     def close(self) -> None:
         if self._again:  # standard input is not ours to close
             self._stream.close()
 
-    def table(self, columns: Sequence[str]) -> pa.Table:
-        """These columns of all rows, each of the narrowest kind that its cells fit in."""
+    def table(self, columns: Sequence[str], as_text: Collection[str] = ()) -> pa.Table:
+        """These columns of all rows, each of the narrowest kind that its cells fit in, or as text.
+
+        In text an empty cell is an empty text, and the words for missing are words.
+        """
         if not self._has_rows:
             return pa.table({name: pa.nulls(0) for name in columns})
-        found = self._parsed(columns)
-        for name in columns:
+        found = self._parsed(columns, dict.fromkeys(as_text, pa.binary()))
+        for at, name in enumerate(columns):
             if pa.types.is_binary(found[name].type):
-                raise _not_utf8(self.where, name, found[name], 0)
+                found = found.set_column(at, name, self._as_text(found[name], name, 0))
         return found
 
-    def _parsed(self, columns: Sequence[str]) -> pa.Table:
+    def _parsed(self, columns: Sequence[str], types: dict[str, pa.DataType]) -> pa.Table:
         if self._again:
             # By several threads first; these do not know the number of a row that will not do.
             with explained(self.where, "CSV"), suppress(pa.ArrowInvalid):
-                return arrow_csv.read_csv(self._stream, **self._options(columns, {}, threads=True))
+                return arrow_csv.read_csv(self._stream, **self._options(columns, types, threads=True))
             self._stream.seek(self._begin)
         with self._explained():
-            return arrow_csv.read_csv(self._stream, **self._options(columns, {}, threads=False))
+            return arrow_csv.read_csv(self._stream, **self._options(columns, types, threads=False))
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """These columns as text, some rows at a time."""
+        """These columns as text, some rows at a time; only empty cells are missing."""
         if not self._has_rows:
             return
         done, plain = 0, dict.fromkeys(columns, pa.binary())
         with self._explained():
-            reader = arrow_csv.open_csv(self._stream, **self._options(columns, plain, threads=False))
+            options = self._options(columns, plain, threads=False)
+            options["convert_options"].null_values = [""]
+            options["convert_options"].strings_can_be_null = True
+            reader = arrow_csv.open_csv(self._stream, **options)
         while True:
             with self._explained():
                 batch = next(reader, None)
             if batch is None:
                 return
-            yield self._decoded(batch, done)
+            names = batch.schema.names
+            texts = [self._as_text(column, name, done) for name, column in zip(names, batch.columns, strict=True)]
+            yield pa.RecordBatch.from_arrays(texts, names=names)
             done += batch.num_rows
 
-    def _decoded(self, batch: pa.RecordBatch, done: int) -> pa.RecordBatch:
-        columns = []
-        for name, column in zip(batch.schema.names, batch.columns, strict=True):
-            try:
-                columns.append(column.cast(pa.string()))
-            except pa.ArrowInvalid:
-                raise _not_utf8(self.where, name, column, done) from None
-        return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+    def _as_text(self, column: Any, name: str, done: int) -> Any:
+        try:
+            return column.cast(pa.string())
+        except pa.ArrowInvalid:
+            raise _not_utf8(self.where, name, column, done) from None
 
     def _options(self, columns: Sequence[str], types: dict[str, pa.DataType], threads: bool) -> dict[str, Any]:
         block = max(BLOCK, BLOCK_OF_COLUMN * len(self.names))
@@ -125,7 +144,7 @@ class TextFile:
                 include_columns=list(columns),
                 column_types=types,
                 null_values=list(MISSING),
-                strings_can_be_null=True,
+                decimal_point=self.decimal,
                 true_values=list(TRUE),
                 false_values=list(FALSE),
             ),
@@ -155,26 +174,81 @@ def _ragged(where: str, row: Any, quote: str) -> TableError:
     return TableError(f"{where}: row {row.number} has {cells}, {row.expected_columns} are expected{hint}")
 
 
-def _header(stream: Any, where: str, separator: str | None) -> tuple[list[str], str]:
-    """The names, and what stands between them."""
+def _check_magic(stream: Any, where: str) -> None:
     start = stream.peek(8)
     for magic, what in NO_TEXT.items():
         if start.startswith(magic):
             raise TableError(f"{where} is no CSV: its first bytes are {what}")
+
+
+def _first_lines(stream: Any) -> list[bytes]:
+    lines: list[bytes] = []
+    while len(lines) < FIRST_LINES and sum(map(len, lines)) < FIRST_BYTES and (line := stream.readline()):
+        lines.append(line)
+    return lines
+
+
+def _begun_anew(stream: Any, lines: list[bytes], again: bool) -> Any:
+    """A stream of which the first lines were read, from its beginning."""
+    if again:
+        stream.seek(0)
+        return stream
+    return BufferedReader(Replayed(b"".join(lines), stream))
+
+
+class Replayed(RawIOBase):
+    """Some bytes, then the rest of a stream from which one cannot go back."""
+
+    def __init__(self, first: bytes, stream: Any) -> None:
+        self._first, self._stream = BytesIO(first), stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        return self._first.readinto(buffer) or int(self._stream.readinto(buffer))
+
+
+def find_separator(lines: Sequence[bytes]) -> str:
+    r"""The separator by which most rows have as many cells as there are names; of several the one of most cells.
+
+    Examples
+    --------
+    >>> find_separator([b"age;amount, EUR;town\n", b"30;1,5;Bonn\n", b'41;2,5;"a;b"\n'])
+    ';'
+    """
+    text = [line.decode("utf-8-sig", errors="replace") for line in lines if line.strip()]
+    if len(lines) == FIRST_LINES and len(text) > 2:
+        text.pop()  # perhaps the beginning of a row of several lines
+    best, separator = (0.0, 1), SEPARATORS[0]
+    for sign in SEPARATORS:
+        widths: list[int] = []
+        with suppress(csv.Error):  # the rows before the one that cannot be read will do
+            widths.extend(map(len, csv.reader(text, delimiter=sign)))
+        if widths and widths[0] > 1:
+            found = (widths.count(widths[0]) / len(widths), widths[0])
+            if found > best:
+                best, separator = found, sign
+    return separator
+
+
+def _header(stream: Any, where: str, separator: str) -> list[str]:
+    """The names of the columns; a first one without a name, as of the index of a frame, gets that of pandas."""
     lines = iter(stream.readline, b"")
     first = next((line for line in lines if line.strip()), b"")  # blank lines above the names are no rows
     try:
         text = first.decode("utf-8-sig")
-        if separator is None:
-            separator = next((sign for sign in ",\t;" if sign in text), ",")
         names = next(csv.reader(chain([text], (line.decode() for line in lines)), delimiter=separator, strict=True), [])
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
         raise TableError(
             f"{where}: the names of the columns hold the byte 0x{byte:02x}, which is not UTF-8; save the file as UTF-8"
         ) from None
+    if len(names) > 1 and not names[0].strip():
+        free = (UNNAMED if n == 0 else f"{UNNAMED}.{n}" for n in range(len(names)))
+        names[0] = next(name for name in free if name not in names)
     check_names(names, where)
-    return names, separator
+    return names
 
 
 def _not_utf8(where: str, name: str, column: Any, done: int) -> TableError:
