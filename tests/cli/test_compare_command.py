@@ -27,7 +27,7 @@ from small_study import command
 
 import adacc
 import adacc.compare
-from adacc.compare.contest import QUICK, contestants
+from adacc.compare.contest import QUICK, WARM_UP_ROUNDS, contestants
 from adacc.study.baselines import BASELINES
 
 ADACC = [sys.executable, "-m", "adacc"]
@@ -488,7 +488,8 @@ def failing(parts):
     calls = []
 
     def found(fold):
-        calls.append(fold)
+        if fold.rounds != [WARM_UP_ROUNDS]:
+            calls.append(fold)
         if len(calls) in parts:
             raise RuntimeError("the library is of another opinion")
         return {1: np.where(fold.X_test["age"] > 45, 1.0, -1.0)}
@@ -606,8 +607,9 @@ def test_splits_by_group_and_by_time(here):
         result, out = figures("clinic.csv", "--target", "ill", *SMALL, f"--{option}", column, "--drop", other)
         assert f"3 parts, {said}; 8 rounds" in out
         assert {each["name"] for each in result["data"]["columns"]} == {"age", "smokes", "bmi", "town", "insured"}
-        dropped = shlex.split(result["model"]["train_command"])
-        assert dropped[dropped.index("--drop") + 1] == f"{other},{column}"
+        words = shlex.split(result["model"]["train_command"])
+        assert words[words.index("--drop") + 1] == other
+        assert words[words.index(f"--{option}") + 1] == column
 
 
 # Names that nobody would choose

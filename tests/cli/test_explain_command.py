@@ -2,6 +2,7 @@
 
 import json
 import re
+from argparse import Namespace
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,8 @@ FEATURES = ["amount", "town", "repeated", "insured", "age"]
 
 def rows_of(folder, model):
     saved = read_saved(folder / model)
-    return pd.concat([saved.features(frame) for frame in saved.open(str(folder / "new.csv"))])
+    options = Namespace(data=str(folder / "new.csv"), sep=None, decimal=None)
+    return pd.concat([X for X, _ in saved.open(options)])
 
 
 def parts(out):

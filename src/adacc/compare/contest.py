@@ -38,8 +38,8 @@ QUICK = (
 )  # fmt: skip
 """Baselines that are worth their time: weighted classes and tuned thresholds, which are what one would use today."""
 
-WARM_UP_ROWS = 50
-"""Rows of each class that a process tries its methods on before it times them."""
+WARM_UP_ROWS, WARM_UP_ROUNDS = 50, 2
+"""Rows of each class, and rounds, that a process tries its methods with before it times them."""
 
 MODULES = {"imbalanced-learn": "imblearn", "scikit-learn": "sklearn"}
 """What distributions are imported as, where not by their own name."""
@@ -210,7 +210,7 @@ def _warm_up(problem: Problem, split: Split, plan: Plan, job: Job) -> None:
     _WARM.add(key)
     few = np.concatenate([split.train[problem.y[split.train] == label][:WARM_UP_ROWS] for label in (0, 1)])
     with suppress(Exception):  # what is wrong with these rows is no matter, and with all rows will be seen
-        _play_rows(problem, few, few, replace(plan, rounds=2), job)
+        _play_rows(problem, few, few, replace(plan, rounds=WARM_UP_ROUNDS), job)
 
 
 def _as_baselines_take(X: Any) -> Any:
