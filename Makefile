@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 PYTEST := python -m pytest -n auto --dist worksteal
-PLAIN := tests/engine tests/rules tests/hostile tests/test_established.py tests/test_contributing.py
+PLAIN := tests/algorithms tests/kernels tests/data tests/learners tests/boosting tests/hostile tests/test_established.py tests/test_contributing.py
 
 .PHONY: demo test check kernels tests tests-without-jit test-thorough test-oldest test-newest guarantees bench clean
 

@@ -17,7 +17,7 @@ from tables import aligned, number, ratio
 from timing import say, seconds_of, take_turns
 
 from adacc import BoostingClassifier, CostSearchCV
-from adacc.rules import METHODS
+from adacc.algorithms import METHODS
 
 SHAPE = (30_000, 40)
 QUICK_SHAPE = (3_000, 40)

@@ -13,7 +13,7 @@ from sklearn.metrics import f1_score, recall_score, roc_auc_score
 from sklearn.model_selection import train_test_split
 
 import adacc
-from adacc.rules import METHODS
+from adacc.algorithms import METHODS
 
 ROUNDS = 100
 HEAD = (

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 import adacc
-from adacc.rules import METHODS
+from adacc.algorithms import METHODS
 from adacc.study.family import Family
 from adacc.study.plan import Task, read_protocol
 from adacc.study.run import load, split

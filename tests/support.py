@@ -8,10 +8,11 @@ import pandas as pd
 import pytest
 
 import adacc
-from adacc.engine.table import read
+from adacc.algorithms import METHODS
+from adacc.boosting.session import train
+from adacc.data.columns import read
+from adacc.data.training_set import Problem
 from adacc.estimators.settings import read_settings
-from adacc.estimators.training import Problem, train
-from adacc.rules import METHODS
 
 RANDOM = ("rusboost", "smoteboost")
 DETERMINISTIC = [name for name in adacc.methods() if name not in RANDOM]

@@ -17,9 +17,9 @@ from support import compare, variants
 
 import adacc
 import adacc.estimators.classifiers as classifiers
+from adacc.algorithms import METHODS, Method, Rule
 from adacc.estimators.base import BaseBoosting
 from adacc.estimators.parameters import OWN, parameters
-from adacc.rules import METHODS, Method, Rule
 
 BLOCKS = re.findall(r"```python\n(.*?)```", (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text("utf-8"), re.S)
 
@@ -66,7 +66,7 @@ def edited(tmp_path):
     rule, line, estimator, _ = BLOCKS
     (copied / "rules" / "rootcost.py").write_text(rule, "utf-8")
     registry = copied / "rules" / "registry.py"
-    edit(registry, "\n\n@dataclass", "from adacc.rules.rootcost import RootCost\n\n\n@dataclass")
+    edit(registry, "\n\n@dataclass", "from adacc.algorithms.rootcost import RootCost\n\n\n@dataclass")
     edit(registry, '] = {\n    "adaboost"', f'] = {{\n    {line}    "adaboost"')
     with (copied / "estimators" / "classifiers.py").open("a", encoding="utf-8") as file:
         file.write(estimator)

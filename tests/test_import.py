@@ -63,7 +63,7 @@ def test_nothing_is_compiled_at_import():
     compiled = run(
         """
         import adacc
-        from adacc.engine import kernels
+        from adacc import kernels
         print([name for name, f in vars(kernels).items() if getattr(f, "signatures", None)])
         """
     )

@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from adacc.algorithms import Rule, methods
     from adacc.archive import ModelFileError
     from adacc.estimators.classifiers import (
         AdaBoostClassifier,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from adacc.estimators.persistence import load
     from adacc.estimators.search import CostSearchCV
     from adacc.estimators.unseen import UnseenCategoryWarning
-    from adacc.rules import Rule, methods
 
 __version__ = "0.1.0"
 

@@ -8,7 +8,7 @@ from support import DETERMINISTIC, thinned
 
 import adacc
 import adacc.distributed
-from adacc.rules import METHODS
+from adacc.algorithms import METHODS
 
 N_ROWS = 400
 PARTITIONS = {"one": [150, 3, 247], "two": [1, 0, 200, 60, 139], "four": [57] * 7 + [1]}

@@ -15,9 +15,9 @@ import pytest
 from support import DETERMINISTIC, thinned
 
 from adacc import AdaCC1Classifier, BoostingClassifier, CGAdaClassifier, CostSearchCV
+from adacc.data.binning import Numbers
 from adacc.distributed import files, fit_parquet, memory
 from adacc.distributed.memory import read_size
-from adacc.engine.binning import Numbers
 from adacc.tables import TableError, read_frame, read_labels
 
 OTHERS = ("two", "three", "number", "weight")

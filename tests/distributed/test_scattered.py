@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from support import DETERMINISTIC, thinned
 
 import adacc
-from adacc.engine.loop import Boosting
-from adacc.engine.scattered import Coded, Reweigh, Scattered, Shard, Vote, total
-from adacc.engine.table import read
-from adacc.engine.threads import Threads
+from adacc.algorithms import METHODS
+from adacc.boosting.loop import Boosting
+from adacc.boosting.session import make_plan
+from adacc.boosting.sharded import Coded, Reweigh, Scattered, Shard, Vote, total
+from adacc.data.columns import read
+from adacc.data.threads import Threads
 from adacc.estimators.settings import read_settings
-from adacc.estimators.training import make_plan
-from adacc.rules import METHODS
 
 ROUNDS = 15
 

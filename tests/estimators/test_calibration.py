@@ -11,10 +11,10 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 
 import adacc
-from adacc.estimators.calibration import Calibrator, Sigmoid
-from adacc.rules import METHODS
-from adacc.rules.adaboost import AdaMEC, CGAda
-from adacc.rules.adacc import AdaCC1
+from adacc.algorithms import METHODS
+from adacc.algorithms.adaboost import AdaMEC, CGAda
+from adacc.algorithms.adacc import AdaCC1
+from adacc.model.calibration import Calibrator, Sigmoid
 
 BY_VOTES = [name for name, method in METHODS.items() if not method.decides_by_probability]
 KINDS = ["sigmoid", "isotonic"]

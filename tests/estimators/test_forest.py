@@ -12,15 +12,15 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils.class_weight import compute_sample_weight
 
 import adacc
-from adacc.engine.binning import Binning
-from adacc.engine.forest import Bags, Kind, draw_bag, grow_forest
-from adacc.engine.ground import Plan
-from adacc.engine.layout import Layout
-from adacc.engine.rows import Rows
-from adacc.engine.table import read
-from adacc.engine.threads import Threads
-from adacc.engine.trees import Growth
-from adacc.rules.adacc import AdaCC2
+from adacc.algorithms.adacc import AdaCC2
+from adacc.boosting.backend import Plan
+from adacc.boosting.bagging import Bags, Kind, draw_bag, grow_forest
+from adacc.data.binned import Layout
+from adacc.data.binning import Binning
+from adacc.data.columns import read
+from adacc.data.rows import Rows
+from adacc.data.threads import Threads
+from adacc.learners.tree import Growth
 
 SMALL = {"n_estimators": 15, "random_state": 0}
 

@@ -15,7 +15,7 @@ from sklearn.model_selection import (
 )
 
 import adacc
-from adacc.engine.groups import GroupDraw
+from adacc.data.groups import GroupDraw
 
 N_GROUPS, COPIES = 90, 4
 
@@ -195,7 +195,7 @@ class TestForest:
 
     def test_a_row_is_judged_by_bags_without_its_group(self, monkeypatch):
         """Each bag is told from the rows that it is judged by: they share no group."""
-        from adacc.engine import forest as engine
+        from adacc.boosting import bagging as engine
 
         bags, original = [], engine.draw_bag
 

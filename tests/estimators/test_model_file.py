@@ -19,10 +19,10 @@ from support import thinned
 
 import adacc
 from adacc import archive
+from adacc.algorithms.adacc import AdaCC1
 from adacc.archive import ModelFileError
 from adacc.estimators.persistence import describe
 from adacc.estimators.revival import CLASSES, revive
-from adacc.rules.adacc import AdaCC1
 
 RNG = np.random.default_rng(5)
 N = 60

@@ -960,7 +960,7 @@ def test_weights_and_groups_are_routed():
 
 
 def test_a_rule_object_can_be_searched():
-    from adacc.rules.adac import AdaC2
+    from adacc.algorithms.adac import AdaC2
 
     by_rule = CostSearchCV(BoostingClassifier(AdaC2()), rounds=[2, 5]).fit(X, y)
     by_class = CostSearchCV(AdaC2Classifier(), rounds=[2, 5]).fit(X, y)

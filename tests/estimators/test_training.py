@@ -20,8 +20,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import adacc
+from adacc.boosting.session import train
 from adacc.estimators.settings import read_settings
-from adacc.estimators.training import train
 
 
 @pytest.mark.parametrize(
@@ -175,8 +175,8 @@ def test_warm_start_with_fewer_rounds_or_other_classes_is_refused(rare):
 
 @pytest.mark.parametrize("fraction", [0.01, 0.1, 0.9])
 def test_early_stopping_sees_every_class_however_rare(fraction):
-    from adacc.engine.table import ArrayTable
-    from adacc.estimators.training import Problem
+    from adacc.data.columns import ArrayTable
+    from adacc.data.training_set import Problem
 
     y = np.r_[np.zeros(995, dtype=int), 1, 1, 2, 2, 2]
     problem = Problem(ArrayTable(np.arange(1000.0)[:, None]), y, np.ones(1000), np.arange(3), 0, np.arange(1000))
@@ -188,7 +188,7 @@ def test_early_stopping_sees_every_class_however_rare(fraction):
 
 
 def test_a_rule_object_keeps_its_dialect(rare):
-    from adacc.rules.adacc import AdaCC1
+    from adacc.algorithms.adacc import AdaCC1
 
     X, y = rare
     by_rule = adacc.BoostingClassifier(AdaCC1(dialect="authors")).fit(X, y)

@@ -16,8 +16,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import adacc
 from adacc import CGAdaClassifier
+from adacc.algorithms.adaboost import AdaBoost
 from adacc.distributed import fit_parquet
-from adacc.rules.adaboost import AdaBoost
 
 RNG = np.random.default_rng(3)
 Y = np.where(np.arange(80) % 4 == 0, "b", "a")

@@ -13,8 +13,8 @@ from sklearn.tree import DecisionTreeClassifier
 from support import thinned
 
 import adacc
-from adacc.estimators.calibration import Calibrator, Isotonic, Sigmoid
-from adacc.rules.base import ROUNDING
+from adacc.algorithms.base import ROUNDING
+from adacc.model.calibration import Calibrator, Isotonic, Sigmoid
 
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_digits
 
 import adacc
-from adacc.rules.base import ROUNDING
+from adacc.algorithms.base import ROUNDING
 
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")

@@ -127,7 +127,7 @@ def hostile_frames(n_examples):
 
 def rounds_without_drift():
     """Sums kept up from round to round, beside the same sums made from scratch."""
-    runs, made = tests_of("engine/test_long_runs.py"), []
+    runs, made = tests_of("boosting/test_long_runs.py"), []
     test, make = runs.test_ten_thousand_rounds_neither_overflow_nor_drift, runs.boosting_of
 
     def kept(*args):

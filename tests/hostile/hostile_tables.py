@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import adacc
-from adacc.rules.registry import METHODS
+from adacc.algorithms.catalog import METHODS
 
 ODD_NUMBERS = [0.0, -0.0, 1.0, -1.0, 1e300, -1e300, 1.7976931348623157e308, -1.7976931348623157e308, 5e-324, -5e-324,
                2.2e-308, 1e-300, 1.0 + 2**-52, 0.1, 3e38, 65504.0, 2.0**53 + 2, 1e16]  # fmt: skip

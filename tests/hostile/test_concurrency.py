@@ -22,7 +22,7 @@ from in_worker import bits, small, table
 from support import DETERMINISTIC, thinned
 
 import adacc
-from adacc.engine import kernels
+from adacc import kernels
 
 TESTS = Path(in_worker.__file__).parent
 X, Y = table()
@@ -67,7 +67,7 @@ FITS = """
 """
 ASKS = """
     import numpy as np
-    from adacc.engine import kernels
+    from adacc import kernels
     print(*kernels.whole_range(np.arange(9.0)))
 """
 USES = {
@@ -241,15 +241,15 @@ def by_joblib(model):
 
 
 SKOPS_MUST_TRUST = {
-    "adacc.engine.binning.Categories",
-    "adacc.engine.binning.Coder",
-    "adacc.engine.binning.Numbers",
-    "adacc.engine.ensemble.Ensemble",
-    "adacc.engine.learners.Stumps",
-    "adacc.engine.steps.Steps",
-    "adacc.estimators.calibration.Calibrator",
-    "adacc.estimators.calibration.Isotonic",
-    "adacc.estimators.calibration.Sigmoid",
+    "adacc.data.binning.Categories",
+    "adacc.data.binning.Coder",
+    "adacc.data.binning.Numbers",
+    "adacc.model.ensemble.Ensemble",
+    "adacc.learners.stump.Stumps",
+    "adacc.learners.step_functions.Steps",
+    "adacc.model.calibration.Calibrator",
+    "adacc.model.calibration.Isotonic",
+    "adacc.model.calibration.Sigmoid",
     "adacc.estimators.classifiers.BoostingClassifier",
 }
 

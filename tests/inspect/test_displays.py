@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from support import run_engine
 
 import adacc
+from adacc.algorithms import METHODS
 from adacc.datasets import make_toy
 from adacc.inspect import (
     BoundaryDisplay,
@@ -27,7 +28,6 @@ from adacc.inspect import (
 from adacc.inspect.boundary import row_weights
 from adacc.inspect.confidence import confidences
 from adacc.inspect.style import COMMON, LINES, RARE, line_of
-from adacc.rules import METHODS
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),

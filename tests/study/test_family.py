@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import f1_score
 
 import adacc
-from adacc.rules import METHODS
+from adacc.algorithms import METHODS
 from adacc.study.family import Family
 from adacc.study.plan import IN_TWO_DIALECTS, Variant, read_protocol
 

@@ -6,8 +6,8 @@ from importlib import resources
 
 import pytest
 
+from adacc.algorithms import METHODS
 from adacc.datasets import CATALOGUE
-from adacc.rules import METHODS
 from adacc.study.baselines import BASELINES
 from adacc.study.plan import IN_TWO_DIALECTS, Protocol, Task, Variant, check, choose_methods, label_of, read_protocol
 

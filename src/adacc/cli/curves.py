@@ -12,7 +12,7 @@ from adacc.cli.show import bar, number, plain, width
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from adacc.estimators.explanations import ShapeFunction
+    from adacc.model.explanations import ShapeFunction
 
 MOST_LINES = 6
 """Of a feature, beside those for missing and unknown values."""

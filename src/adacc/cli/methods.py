@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from adacc.cli.show import say, table, width
 
 if TYPE_CHECKING:
+    from adacc.algorithms import Method
     from adacc.compare import Contestant
-    from adacc.rules import Method
 
 EXAMPLES = """\
 examples:
@@ -80,14 +80,14 @@ class Own:
     @property
     def paragraphs(self) -> list[str]:
         """What the rule says, and those that it only differs from."""
-        from adacc.rules import Rule
+        from adacc.algorithms import Rule
 
         rules = [rule for rule in self.method.rule.__mro__ if issubclass(rule, Rule) and rule is not Rule]
         return [f"{rule.__name__}: {inspect.cleandoc(rule.__doc__ or '')}".replace("``", "") for rule in rules]
 
     @property
     def options(self) -> list[str]:
-        from adacc.rules import Rule
+        from adacc.algorithms import Rule
 
         found = []
         for name, default in self.method.options().items():
@@ -125,8 +125,8 @@ def _head(cls: type) -> str:
 
 
 def own_methods() -> dict[str, Own | OwnForest]:
+    from adacc.algorithms import METHODS
     from adacc.estimators.revival import CLASSES
-    from adacc.rules import METHODS
     from adacc.study.baselines import FORESTS
 
     by_name = {cls._method: cls for cls in CLASSES.values() if hasattr(cls, "_method")}
@@ -136,8 +136,8 @@ def own_methods() -> dict[str, Own | OwnForest]:
 
 
 def show(options: Namespace) -> None:
+    from adacc.algorithms.catalog import unknown
     from adacc.compare import contestants
-    from adacc.rules.registry import unknown
 
     own, everyone = own_methods(), contestants()
     others = {name: each for name, each in everyone.items() if not each.is_own}

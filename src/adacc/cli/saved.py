@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from adacc.engine.levels import Unseen
+    from adacc.data.levels import Unseen
     from adacc.estimators.voting import Voting
     from adacc.tables import Batches
 

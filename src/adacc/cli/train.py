@@ -187,8 +187,8 @@ def left_out(options: Namespace) -> list[str]:
 
 
 def _check_method(name: str) -> None:
+    from adacc.algorithms.catalog import METHODS, unknown
     from adacc.cli.methods import not_trained
-    from adacc.rules.registry import METHODS, unknown
     from adacc.study.baselines import BASELINES, FORESTS
 
     if name in BASELINES and name not in FORESTS:

@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
+from adacc.algorithms import METHODS
+from adacc.algorithms.catalog import meant
 from adacc.compare.problem import Problem
 from adacc.compare.splits import Split
-from adacc.engine.jit import Compilation
 from adacc.estimators.unseen import unseen_ignored
-from adacc.rules import METHODS
-from adacc.rules.registry import meant
+from adacc.kernels.jit import Compilation
 from adacc.study.baselines import BASELINES, FORESTS, Fold
 from adacc.study.family import Family
 from adacc.study.found import Found

@@ -9,15 +9,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from adacc.engine.trees import Trees
+from adacc.algorithms import METHODS
 from adacc.estimators.base import BaseBoosting
 from adacc.estimators.classifiers import BoostingClassifier
-from adacc.estimators.explanations import ShapeFunction
 from adacc.estimators.folds import TimeSplit
 from adacc.estimators.forest import AdaCCForestClassifier
 from adacc.estimators.search import CostSearchCV
 from adacc.estimators.voting import Voting
-from adacc.rules import METHODS
+from adacc.learners.tree import Trees
+from adacc.model.explanations import ShapeFunction
 from adacc.study.baselines import FOREST_TIME_FOLDS, FORESTS
 
 MOST_SHAPES = 9

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from adacc.boosting.loop import Boosting
 from adacc.distributed.cluster import Cluster, Partitions, beside, is_dask, parts_of, whole_rows
 from adacc.distributed.training import check_supported, train
-from adacc.engine.loop import Boosting
 from adacc.estimators import classifiers
 from adacc.estimators.base import FAILED_AT_ONCE, BaseBoosting
 from adacc.estimators.parameters import parameters

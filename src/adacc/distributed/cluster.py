@@ -15,11 +15,11 @@ import numpy as np
 from dask.delayed import delayed
 from distributed import Client, Future, KilledWorker, default_client, wait
 
+from adacc.algorithms.base import Array
+from adacc.boosting.sharded import Answer, Log, Shard, Tally, total
+from adacc.data.threads import Threads
 from adacc.distributed.survey import Look, code, look_at
 from adacc.distributed.training import Surveyed
-from adacc.engine.scattered import Answer, Log, Shard, Tally, total
-from adacc.engine.threads import Threads
-from adacc.rules.base import Array
 
 MOST_LOSSES = 100
 """Workers that may be lost during a fit."""

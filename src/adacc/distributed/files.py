@@ -10,6 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adacc import kernels
+from adacc.algorithms.base import Array
+from adacc.boosting import sharded as scattered
+from adacc.boosting.sharded import Answer, Begin, Coded, Log, Shard, total
+from adacc.data.threads import Threads
 from adacc.distributed.memory import Room
 from adacc.distributed.shelf import Shelf
 from adacc.distributed.survey import (
@@ -23,10 +28,6 @@ from adacc.distributed.survey import (
     look_at_values,
 )
 from adacc.distributed.training import Surveyed
-from adacc.engine import kernels, scattered
-from adacc.engine.scattered import Answer, Begin, Coded, Log, Shard, total
-from adacc.engine.threads import Threads
-from adacc.rules.base import Array
 from adacc.tables import TableError
 from adacc.tables.chunks import Chunks
 

@@ -10,8 +10,8 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from adacc.engine.binning import SAMPLE, Coder
-from adacc.engine.scattered import BYTES_OF_A_ROW
+from adacc.boosting.sharded import BYTES_OF_A_ROW
+from adacc.data.binning import SAMPLE, Coder
 from adacc.tables.arrow import ROWS
 
 UNITS = {"": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}

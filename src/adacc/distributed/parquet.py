@@ -14,19 +14,20 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from adacc.algorithms.base import Array
+from adacc.boosting.loop import Boosting
+from adacc.boosting.settings import Settings
+from adacc.data.binning import Categories, Coder
 from adacc.distributed.files import FilePieces, OnDisk, Progress
 from adacc.distributed.memory import Room, read_size
 from adacc.distributed.shelf import scratch_folder
 from adacc.distributed.survey import Look, Piece
 from adacc.distributed.training import Surveyed, boost, check_supported, survey
-from adacc.engine.binning import Categories, Coder
-from adacc.engine.loop import Boosting
 from adacc.estimators.base import FAILED_AT_ONCE, BaseBoosting
 from adacc.estimators.reading import COLUMNS, read_weight
 from adacc.estimators.scoring import BY_COUNTS, Counts, ranks
 from adacc.estimators.search import CostSearchCV, read_costs
-from adacc.estimators.settings import Settings, read_settings
-from adacc.rules.base import Array
+from adacc.estimators.settings import read_settings
 from adacc.tables.chunks import Chunks
 from adacc.tables.errors import Source
 from adacc.tables.features import check_any

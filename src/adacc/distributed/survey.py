@@ -16,8 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adacc.engine import dtypes, kernels
-from adacc.engine.binning import (
+from adacc import kernels
+from adacc.algorithms.base import Array
+from adacc.boosting.sharded import Coded
+from adacc.data.binning import (
     NONE,
     SAMPLE,
     Categories,
@@ -29,12 +31,11 @@ from adacc.engine.binning import (
     in_order,
     rows_at,
 )
-from adacc.engine.scattered import Coded
-from adacc.engine.table import Table
-from adacc.engine.threads import Threads
+from adacc.data.columns import Table
+from adacc.data.threads import Threads
+from adacc.data.weights import Weighing
 from adacc.estimators.reading import NO_WEIGHT, TableReader, check_classes, check_labels, number_labels, read_weight
-from adacc.estimators.training import Weighing
-from adacc.rules.base import Array
+from adacc.kernels import dtypes
 
 
 class Piece(NamedTuple):

@@ -9,17 +9,18 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from adacc.algorithms.base import Array
+from adacc.boosting.loop import Boosting
+from adacc.boosting.session import make_plan
+from adacc.boosting.settings import Settings
+from adacc.boosting.sharded import Crew, Scattered
+from adacc.data.binning import Coder
 from adacc.distributed.survey import Columns, Labels, Look, look_at_columns, look_at_labels, look_at_values
-from adacc.engine.binning import Coder
-from adacc.engine.loop import Boosting
-from adacc.engine.scattered import Crew, Scattered
 from adacc.estimators.base import BaseBoosting, origin_of
-from adacc.estimators.calibration import Calibrator
+from adacc.estimators.calibration import calibration_terms
 from adacc.estimators.reading import TableReader
-from adacc.estimators.settings import Settings
-from adacc.estimators.training import calibration_terms, make_plan
 from adacc.estimators.voting import attributes_of
-from adacc.rules.base import Array
+from adacc.model.calibration import Calibrator
 
 
 @dataclass(frozen=True)

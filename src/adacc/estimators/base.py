@@ -12,14 +12,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, get_tags
 
-from adacc.engine.ensemble import Ensemble
-from adacc.engine.loop import Boosting
+from adacc.boosting.loop import Boosting
+from adacc.boosting.session import train
+from adacc.boosting.settings import Settings
+from adacc.data.training_set import Problem
+from adacc.estimators.calibration import calibrate
 from adacc.estimators.compat import CALLER_OF_FIT, CallbackRounds, CallbackSupportMixin, with_callbacks
 from adacc.estimators.parameters import parameters
 from adacc.estimators.provenance import check_same_training, training_record
-from adacc.estimators.settings import Settings, read_settings
-from adacc.estimators.training import Problem, calibrate, train
+from adacc.estimators.settings import read_settings
 from adacc.estimators.voting import Voting, attributes_of
+from adacc.model.ensemble import Ensemble
 
 NEVER_BETTER = "no round was better than chance, so that none has a vote: a larger subsample may help"
 FAILED_AT_ONCE = "already the first weak learner is no better than chance; it is kept alone, with vote 1"

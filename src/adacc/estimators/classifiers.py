@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any
 
+from adacc.algorithms import Rule
 from adacc.estimators.base import BaseBoosting
 from adacc.estimators.parameters import parameters
-from adacc.rules import Rule
 
 
 @parameters

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adacc.rules.base import Array
+from adacc.algorithms.base import Array
 
 SAME = 1e-12
 """Costs that differ by less, where the dearest error costs 1, are equal: the rest is rounding."""

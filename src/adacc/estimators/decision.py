@@ -14,14 +14,14 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, has_fit_parameter
 
+from adacc.algorithms.base import Array
 from adacc.costs import class_costs
-from adacc.engine.table import is_frame
+from adacc.data.columns import is_frame
 from adacc.estimators.cutoffs import CostCurve, brier, cheapest, expected_threshold, read_cost_matrix, reliability
 from adacc.estimators.folds import make_splitter
 from adacc.estimators.reading import COLUMNS, check_labels, check_weight
 from adacc.estimators.settings import one_of
 from adacc.estimators.unseen import unseen_ignored
-from adacc.rules.base import Array
 
 
 class CostDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):

@@ -18,7 +18,7 @@ from sklearn.model_selection import (
 )
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from adacc.engine.table import is_missing
+from adacc.data.columns import is_missing
 
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 """Numbers of the rows to train on, and of those that are held out."""

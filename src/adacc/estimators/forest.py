@@ -13,21 +13,21 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, ndtr
 from sklearn.utils import Tags
 
-from adacc.engine.binning import Binning
-from adacc.engine.ensemble import contributions, decide, settle
-from adacc.engine.forest import Bags, Forest, Kind, grow_forest
-from adacc.engine.ground import Plan
-from adacc.engine.layout import Layout
-from adacc.engine.splits import CRITERIA
-from adacc.engine.table import Table
-from adacc.engine.threads import Threads
-from adacc.estimators.calibration import Calibrator
+from adacc.algorithms.adacc import AdaCC2
+from adacc.algorithms.base import Array
+from adacc.boosting.backend import Plan
+from adacc.boosting.bagging import Bags, Forest, Kind, grow_forest
+from adacc.data.binned import Layout
+from adacc.data.binning import Binning
+from adacc.data.columns import Table
+from adacc.data.threads import Threads
+from adacc.data.training_set import Problem
 from adacc.estimators.folds import tuning_folds
 from adacc.estimators.settings import check_folds, one_of, read_growth, read_n_jobs, read_seed, whole
-from adacc.estimators.training import Problem
 from adacc.estimators.voting import Voting, attributes_of
-from adacc.rules.adacc import AdaCC2
-from adacc.rules.base import Array
+from adacc.learners.splits import CRITERIA
+from adacc.model.calibration import Calibrator
+from adacc.model.ensemble import contributions, decide, settle
 
 SHARE_OF_F1 = 0.1
 """What F1 counts beside balanced accuracy where the threshold is chosen."""

@@ -12,17 +12,17 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from adacc import archive
+from adacc.algorithms.base import Array
 from adacc.archive import ModelFileError
-from adacc.engine import dtypes
-from adacc.engine.binning import Categories, Numbers
-from adacc.engine.learners import Stumps
-from adacc.engine.trees import Trees
-from adacc.estimators.calibration import Sigmoid
+from adacc.data.binning import Categories, Numbers
 from adacc.estimators.forest import AdaCCForestClassifier
 from adacc.estimators.jsonable import encode
 from adacc.estimators.revival import CLASSES, revive
 from adacc.estimators.voting import Voting
-from adacc.rules.base import Array
+from adacc.kernels import dtypes
+from adacc.learners.stump import Stumps
+from adacc.learners.tree import Trees
+from adacc.model.calibration import Sigmoid
 
 
 def save(model: Voting, path: str | os.PathLike[str], notes: dict[str, Any] | None) -> None:

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from adacc.boosting.settings import Settings
 from adacc.costs import class_costs
-from adacc.estimators.settings import Settings
 
 _TAGS = frozenset({"dict", "set", "array", "name", "unknown"})
 """Names of what is no JSON; an object of the record that has one of them is a value, and not a group of entries."""

@@ -14,12 +14,13 @@ from sklearn.utils import assert_all_finite, check_consistent_length, column_or_
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from adacc.engine import dtypes
-from adacc.engine.table import ArrayTable, Table, is_frame, is_missing, read
+from adacc.algorithms.base import Array
+from adacc.boosting.settings import Settings
+from adacc.data.columns import ArrayTable, Table, is_frame, is_missing, read
+from adacc.data.training_set import Problem
+from adacc.data.weights import as_counts
 from adacc.estimators.folds import check_groups
-from adacc.estimators.settings import Settings
-from adacc.estimators.training import Problem, as_counts
-from adacc.rules.base import Array
+from adacc.kernels import dtypes
 
 COLUMNS = ("n_features_in_", "feature_names_in_")
 """What scikit-learn's validation notes of X, before anything is fitted."""

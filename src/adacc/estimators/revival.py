@@ -12,18 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adacc import archive
+from adacc.algorithms.base import Array
 from adacc.archive import ModelFileError
-from adacc.engine import dtypes
-from adacc.engine.binning import Categories, Coder, Feature, Numbers
-from adacc.engine.ensemble import Ensemble
-from adacc.engine.learners import Stumps
-from adacc.engine.trees import Trees
+from adacc.data.binning import Categories, Coder, Feature, Numbers
 from adacc.estimators import classifiers, forest
 from adacc.estimators.base import BaseBoosting
-from adacc.estimators.calibration import Calibrator, Isotonic, Sigmoid
 from adacc.estimators.jsonable import decode, decode_labels
 from adacc.estimators.voting import Voting, attributes_of
-from adacc.rules.base import Array
+from adacc.kernels import dtypes
+from adacc.learners.stump import Stumps
+from adacc.learners.tree import Trees
+from adacc.model.calibration import Calibrator, Isotonic, Sigmoid
+from adacc.model.ensemble import Ensemble
 
 T = TypeVar("T")
 

@@ -21,9 +21,10 @@ from sklearn.metrics import (
     recall_score,
 )
 
-from adacc.estimators.settings import Settings
-from adacc.estimators.training import Problem, Trained
-from adacc.rules.base import Array
+from adacc.algorithms.base import Array
+from adacc.boosting.session import Trained
+from adacc.boosting.settings import Settings
+from adacc.data.training_set import Problem
 
 OF_DECISIONS = {"f1": f1_score, "precision": precision_score, "recall": recall_score, "jaccard": jaccard_score}
 """Scores of the decisions for the positive of two classes; of more, scikit-learn has their macro averages."""

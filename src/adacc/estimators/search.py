@@ -15,17 +15,19 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from adacc.algorithms import METHODS
+from adacc.algorithms.base import Array
+from adacc.boosting.session import Bench, Trained, train_on
+from adacc.boosting.settings import Settings
 from adacc.costs import class_costs
-from adacc.engine.threads import Threads
+from adacc.data.threads import Threads
+from adacc.data.training_set import Problem
 from adacc.estimators.base import BaseBoosting, fitted_attributes
 from adacc.estimators.folds import make_splitter
 from adacc.estimators.reading import COLUMNS
 from adacc.estimators.scoring import ranks, read_scoring, score, scores_by_counts, without_predicting
-from adacc.estimators.settings import Settings, read_settings, whole
-from adacc.estimators.training import Bench, Problem, Trained, train_on
+from adacc.estimators.settings import read_settings, whole
 from adacc.estimators.unseen import unseen_ignored
-from adacc.rules import METHODS
-from adacc.rules.base import Array
 
 
 class Best(NamedTuple):

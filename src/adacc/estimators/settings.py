@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
@@ -13,46 +12,12 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
-from adacc.engine.splits import CRITERIA
-from adacc.engine.trees import Growth
+from adacc.algorithms import Method
+from adacc.algorithms.catalog import settle
+from adacc.boosting.settings import Settings
 from adacc.estimators.parameters import OPTIONS_OF_ALL, SHARED
-from adacc.rules import Method, Rule
-from adacc.rules.registry import settle
-
-
-@dataclass(frozen=True)
-class Settings:
-    """All that decides how a model is trained, apart from the data."""
-
-    method: Method
-    rule: Rule
-    options: dict[str, Any]
-    estimator: Any
-    n_rounds: int
-    learning_rate: float
-    criterion: str
-    growth: Growth
-    subsample: float
-    out_of_bag: bool
-    max_bins: int | None
-    patience: int | None
-    validation_fraction: float
-    n_threads: int
-    seed: int
-
-    @property
-    def calibration(self) -> str | None:
-        return self.options["calibration"]
-
-    @property
-    def draws_rows(self) -> bool:
-        """Whether a round sees but a sample."""
-        return self.method.sampler is not None or self.subsample < 1.0
-
-    @property
-    def decides_by_probability(self) -> bool:
-        """Whether it is the calibrated probabilities that decide, not the votes."""
-        return self.calibration is not None and self.method.decides_by_probability
+from adacc.learners.splits import CRITERIA
+from adacc.learners.tree import Growth
 
 
 def read_settings(params: dict[str, Any]) -> Settings:

@@ -12,13 +12,13 @@ from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from adacc.engine.ensemble import Ensemble
-from adacc.engine.table import Table, is_frame
-from adacc.estimators.calibration import Calibrator, decide
-from adacc.estimators.explanations import Additive, Explanation, ShapeFunctions, additive
+from adacc.algorithms.base import Array
+from adacc.data.columns import Table, is_frame
 from adacc.estimators.reading import TableReader
 from adacc.estimators.unseen import warn_of_unseen
-from adacc.rules.base import Array
+from adacc.model.calibration import Calibrator, decide
+from adacc.model.ensemble import Ensemble
+from adacc.model.explanations import Additive, Explanation, ShapeFunctions, additive
 
 
 class Voting(TableReader, ClassifierMixin, BaseEstimator):

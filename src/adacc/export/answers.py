@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import TensorProto
 
-from adacc.estimators.calibration import DECIMALS, Calibrator, Isotonic, Sigmoid, decide
+from adacc.algorithms.base import ROUNDING
 from adacc.estimators.voting import Voting
 from adacc.export.graph import FLAT, ONNX_TYPES, Graph
 from adacc.export.sums import Conditions, add_conditions
 from adacc.export.votes import Votes
-from adacc.rules.base import ROUNDING
+from adacc.model.calibration import DECIMALS, Calibrator, Isotonic, Sigmoid, decide
 
 LEAST = 1e-15
 """The probability below which `decide` takes no logarithm."""

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adacc.engine.binning import Categories, Coder
+from adacc.algorithms.base import Array
+from adacc.data.binning import Categories, Coder
 from adacc.export.graph import ML, Graph
-from adacc.rules.base import Array
 
 MISSING = ""
 """What stands for a missing string: ONNX has none."""

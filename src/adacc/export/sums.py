@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import TensorProto
 
-from adacc.engine.binning import Categories
-from adacc.engine.learners import Stumps
+from adacc.algorithms.base import Array
+from adacc.data.binning import Categories
 from adacc.export.columns import codes_of_strings, keys_of_numbers, largest_up_to, look_up, text_columns
 from adacc.export.graph import FLAT, Graph, for_each_row
-from adacc.rules.base import Array
+from adacc.learners.stump import Stumps
 
 BLOCK = 64
 """Conditions that are looked at together: each takes a dozen bytes for every row of X, until they are added up."""

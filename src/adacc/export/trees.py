@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from onnx import TensorProto, numpy_helper
 from scipy.sparse import csr_matrix
 
-from adacc.engine.binning import Categories
-from adacc.engine.trees import Trees
+from adacc.algorithms.base import Array
+from adacc.data.binning import Categories
 from adacc.export.columns import codes_of_strings, keys_of_numbers, largest_up_to, look_up, text_columns
 from adacc.export.graph import ML, ONNX_TYPES, Graph, for_each_row
-from adacc.rules.base import Array
+from adacc.learners.tree import Trees
 
 LARGEST_SUM = 2.0**24
 """Up to here float32 has every whole number."""

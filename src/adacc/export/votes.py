@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from adacc.engine.ensemble import contributions
-from adacc.engine.learners import Stumps
-from adacc.engine.trees import Trees
 from adacc.estimators.voting import Voting
 from adacc.export.graph import Graph
 from adacc.export.sums import as_sum
 from adacc.export.trees import as_forest
+from adacc.learners.stump import Stumps
+from adacc.learners.tree import Trees
+from adacc.model.ensemble import contributions
 
 
 class Votes(Protocol):

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from adacc.engine.table import read
+from adacc.algorithms.base import Array
+from adacc.data.columns import read
 from adacc.inspect.display import Display, as_rare, named, rare_class
 from adacc.inspect.style import COMMON, RARE, styled
-from adacc.rules.base import Array
 
 FINE = 240
 """Points along each side of the grid."""

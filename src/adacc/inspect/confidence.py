@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from adacc.algorithms.base import Array
 from adacc.inspect.display import Display, as_rare, named, rare_class
 from adacc.inspect.style import line_of, styled
-from adacc.rules.base import Array
 
 PANELS = ("rare class", "other class", "overall")
 LEVELS = 201

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from sklearn.exceptions import ConvergenceWarning
 
 from adacc import datasets
+from adacc.algorithms import METHODS
 from adacc.estimators.classifiers import BoostingClassifier
 from adacc.estimators.search import CostSearchCV
 from adacc.inspect.boundary import BoundaryDisplay
@@ -20,7 +21,6 @@ from adacc.inspect.importance import ImportanceDisplay
 from adacc.inspect.ranks import CriticalDifferenceDisplay, RankDisplay
 from adacc.inspect.style import styled
 from adacc.inspect.training import TrainingDisplay
-from adacc.rules import METHODS
 from adacc.study.summary import Summary
 
 LABELS = {name: method.label for name, method in METHODS.items()}

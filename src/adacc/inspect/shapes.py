@@ -9,9 +9,9 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 
-from adacc.estimators.explanations import Explanation, ShapeFunction, ShapeFunctions
 from adacc.inspect.display import Display, named, rare_class
 from adacc.inspect.style import COMMON, GREY, RARE, styled
+from adacc.model.explanations import Explanation, ShapeFunction, ShapeFunctions
 
 MOST_RUG = 400
 """Values of the data that are drawn below a curve."""

@@ -11,15 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from adacc.engine.ensemble import Ensemble
-from adacc.engine.table import Table, read
-from adacc.engine.threads import Threads
-from adacc.estimators.calibration import Calibrator, decide
+from adacc.algorithms.base import Array
+from adacc.boosting.session import Bench, Trained, plan_for, train_on
+from adacc.boosting.settings import Settings
+from adacc.data.columns import Table, read
+from adacc.data.threads import Threads
 from adacc.estimators.classifiers import BoostingClassifier
 from adacc.estimators.scoring import BY_COUNTS, Counts, scores_by_counts
-from adacc.estimators.settings import Settings, read_settings
-from adacc.estimators.training import Bench, Trained, train_on
-from adacc.rules.base import Array
+from adacc.estimators.settings import read_settings
+from adacc.model.calibration import Calibrator, decide
+from adacc.model.ensemble import Ensemble
 from adacc.study.found import Found
 from adacc.study.plan import Protocol, Variant
 
@@ -90,7 +91,7 @@ class Family:
         scores = ensemble.scores(table)
         if settings.calibration is None:
             return scores, expit(2.0 * scores)
-        plan = self.problem.plan(settings)
+        plan = plan_for(settings, self.problem)
         initial = plan.rule.initial(plan.costs)
         key = id(trained.ensemble), len(ensemble), initial.tobytes()
         if key not in self._calibrators:
@@ -108,7 +109,7 @@ class Family:
 
     def _train(self, several: list[Settings]) -> list[Trained]:
         """A model for each; what boosts and decides alike is boosted once."""
-        plans = [self.problem.plan(settings) for settings in several]
+        plans = [plan_for(settings, self.problem) for settings in several]
         keys = []
         for settings, plan in zip(several, plans, strict=True):
             costs = () if plan.rule.costs_decide_only else plan.costs.tolist()

@@ -10,9 +10,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from adacc.engine.splits import CRITERIA
-from adacc.rules import METHODS
-from adacc.rules.registry import meant
+from adacc.algorithms import METHODS
+from adacc.algorithms.catalog import meant
+from adacc.learners.splits import CRITERIA
 from adacc.study.baselines import BASELINES
 
 IN_TWO_DIALECTS = ("adacc1", "adan-cc1", "csb1", "adac1", "adac3", "adacost", "smoteboost")

@@ -1,0 +1,1 @@
+"""The boosting loop and where training state lives."""

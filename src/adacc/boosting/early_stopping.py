@@ -1,0 +1,57 @@
+"""Early stopping on held-out rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adacc.algorithms.base import Array
+from adacc.boosting.backend import Plan
+from adacc.boosting.loop import Boosting
+from adacc.boosting.scores import Audience
+from adacc.data.training_set import Problem
+from adacc.learners.base import Learner
+from adacc.model.ensemble import Ensemble
+
+
+class Watch:
+    """Recall of each class on held-out rows, round by round; says stop when balanced accuracy has not risen for long.
+
+    Attributes
+    ----------
+    recall : list of ndarray
+        After each round.
+    """
+
+    def __init__(
+        self,
+        held_out: Problem,
+        prepared: Any,
+        start: Ensemble | None,
+        plan: Plan,
+        learner: Learner,
+        patience: int | None,
+    ) -> None:
+        self.learner, self.patience = learner, patience
+        self.audience = Audience(held_out.rows, plan)
+        self.prepared = prepared
+        self.present = held_out.rows.class_weight > 0
+        self.recall: list[Array] = []
+        self.accuracy: list[float] = []
+        if start is not None:
+            past = start.models.cells(held_out.table, held_out.rows.order)
+            for cells, votes in zip(past, start.votes, strict=True):
+                self._hear(cells, votes)
+
+    @property
+    def best_round(self) -> int:
+        return int(np.argmax(self.accuracy))
+
+    def __call__(self, boosting: Boosting, model: Any) -> bool:
+        self._hear(self.learner.see(model, self.prepared), boosting.rounds[-1].alpha)
+        return self.patience is not None and len(self.accuracy) - 1 - self.best_round >= self.patience
+
+    def _hear(self, cells: Any, alpha: Any) -> None:
+        self.recall.append(self.audience.hear(cells, alpha))
+        self.accuracy.append(float(self.recall[-1][self.present].mean()))

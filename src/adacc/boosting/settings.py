@@ -1,0 +1,44 @@
+"""All that decides how a model is trained, apart from the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from adacc.algorithms import Method, Rule
+from adacc.learners.tree import Growth
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All that decides how a model is trained, apart from the data."""
+
+    method: Method
+    rule: Rule
+    options: dict[str, Any]
+    estimator: Any
+    n_rounds: int
+    learning_rate: float
+    criterion: str
+    growth: Growth
+    subsample: float
+    out_of_bag: bool
+    max_bins: int | None
+    patience: int | None
+    validation_fraction: float
+    n_threads: int
+    seed: int
+
+    @property
+    def calibration(self) -> str | None:
+        return self.options["calibration"]
+
+    @property
+    def draws_rows(self) -> bool:
+        """Whether a round sees but a sample."""
+        return self.method.sampler is not None or self.subsample < 1.0
+
+    @property
+    def decides_by_probability(self) -> bool:
+        """Whether it is the calibrated probabilities that decide, not the votes."""
+        return self.calibration is not None and self.method.decides_by_probability

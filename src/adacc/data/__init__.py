@@ -1,0 +1,1 @@
+"""X and y to binned training data."""

@@ -1,0 +1,395 @@
+"""The user's X as columns, whatever it came as: array, sparse matrix, or a frame of any library narwhals knows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, timedelta
+from functools import cached_property
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from adacc import kernels
+from adacc.data.levels import BOOLEANS, NUMBERS, STRINGS, Unseen, changed_kind, is_number, kinds_of
+from adacc.kernels import dtypes
+
+Floats = NDArray[np.float64]
+
+FEWEST_COLUMNS, MOST_COLUMNS = 8, 32
+"""Of an array that are read at a time. Of a row-major one eight share a line of the processor's cache; more lie on the
+same page of memory, which is dear to find where rows are long.
+"""
+
+VALUES_AT_A_TIME = 2**20
+"""More than the fewest columns are read as long as they have no more values than this."""
+
+BLOCK_OF_ROWS = 4096
+"""Rows of an array of another type or order that are converted at a time for prediction."""
+
+
+class Table(ABC):
+    """Rows and columns, read a column at a time.
+
+    Attributes
+    ----------
+    native : array, sparse matrix or frame
+        What a scikit-learn estimator may be given.
+    """
+
+    native: Any
+
+    @cached_property
+    def unseen(self) -> dict[int, Unseen]:
+        """By column, the levels that training has not seen, as far as the columns were coded."""
+        return {}
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.native.shape[0])
+
+    @property
+    def n_columns(self) -> int:
+        return int(self.native.shape[1])
+
+    @property
+    def every_row(self) -> NDArray[np.uint32]:
+        """The numbers of all rows, in their own order."""
+        return np.arange(self.n_rows, dtype=dtypes.ROW)
+
+    @property
+    def categorical(self) -> NDArray[np.bool_]:
+        """Which columns hold categories."""
+        return np.zeros(self.n_columns, dtype=bool)
+
+    def name(self, column: int) -> str:
+        """How to speak of a column in a message."""
+        return f"column {column}"
+
+    @abstractmethod
+    def numbers(self, wanted: Sequence[int], order: NDArray[np.uint32]) -> Iterator[tuple[int, Floats]]:
+        """The wanted columns, one after the other, as contiguous floats with NaN for missing; rows in the given order.
+
+        What it gives may be overwritten by the next.
+        """
+
+    def matrices(self, wanted: NDArray[np.int64]) -> Iterator[tuple[slice, Floats, NDArray[np.int64]]]:
+        """The wanted columns in blocks of rows: which rows, a matrix of floats, and where in it the columns are."""
+        columns = np.empty((len(wanted), self.n_rows))
+        for j, (_, values) in enumerate(self.numbers(wanted.tolist(), self.every_row)):
+            columns[j] = values
+        yield slice(0, self.n_rows), columns.T, np.arange(len(wanted))
+
+    def labels(self, column: int) -> NDArray[np.object_]:
+        """A categorical column as objects, None for missing."""
+        raise TypeError(f"{self.name(column)} held categories in training, but X is sparse and holds numbers")
+
+    def numbered(self, column: int) -> tuple[NDArray[Any], list[Any]]:
+        """A categorical column as numbers, and the labels that these stand for, None for missing among them.
+
+        Labels need not occur; the number -1 is that of the last.
+        """
+        return _number(self.labels(column))
+
+    def distinct(self, column: int) -> set[Any]:
+        """The labels that occur in a categorical column, None for missing among them."""
+        return occurring(*self.numbered(column))
+
+    def check(self, known: Sequence[Sequence[Any] | None]) -> None:
+        """Refuse columns that cannot be what they were in training: numbers (None), or categories of these labels."""
+        return
+
+    @abstractmethod
+    def take(self, rows: NDArray[Any]) -> Table:
+        """The rows of these numbers."""
+
+    @abstractmethod
+    def append(self, below: Table) -> Table:
+        """These rows with others below them."""
+
+
+class ArrayTable(Table):
+    """A 2-D array; one of objects where the model has categories."""
+
+    def __init__(self, X: NDArray[Any]) -> None:
+        self.native = X
+
+    def numbers(self, wanted: Sequence[int], order: NDArray[np.uint32]) -> Iterator[tuple[int, Floats]]:
+        X = self.native
+        if X.dtype == object:
+            for column in wanted:
+                yield column, _as_floats(self.labels(column), self.name(column))[order]
+            return
+        many = VALUES_AT_A_TIME // max(1, len(order))
+        size = max(FEWEST_COLUMNS, min(MOST_COLUMNS, len(wanted), many))
+        columns = np.empty((size, len(order)))
+        for at in range(0, len(wanted), size):
+            some = wanted[at : at + size]
+            together = some[-1] - some[0] == len(some) - 1
+            if together and X.dtype == np.float64 and X.flags.c_contiguous:
+                kernels.take_columns(X, order, some[0], columns[: len(some)])
+            else:
+                few = X[:, some[0] : some[-1] + 1] if together else X[:, some]
+                kernels.take_columns(np.ascontiguousarray(few, dtype=np.float64), order, 0, columns[: len(some)])
+            yield from zip(some, columns, strict=False)
+
+    def matrices(self, wanted: NDArray[np.int64]) -> Iterator[tuple[slice, Floats, NDArray[np.int64]]]:
+        X = self.native
+        if X.dtype == object:
+            yield from super().matrices(wanted)
+        elif X.dtype == np.float64 and X.flags.c_contiguous:
+            yield slice(0, self.n_rows), X, wanted
+        else:
+            for begin in range(0, self.n_rows, BLOCK_OF_ROWS):
+                rows = slice(begin, begin + BLOCK_OF_ROWS)
+                yield rows, np.ascontiguousarray(X[rows], dtype=np.float64), wanted
+
+    def labels(self, column: int) -> NDArray[np.object_]:
+        return _objects(self.native[:, column].tolist())
+
+    def take(self, rows: NDArray[Any]) -> Table:
+        return ArrayTable(self.native[rows])
+
+    def append(self, below: Table) -> Table:
+        return ArrayTable(np.concatenate([self.native, below.native]))
+
+
+class SparseTable(Table):
+    """A scipy sparse matrix or array; cells that are not stored are zero."""
+
+    def __init__(self, X: Any) -> None:
+        self.native = X.tocsr()
+
+    @cached_property
+    def _by_column(self) -> Any:
+        return self.native.tocsc()
+
+    def numbers(self, wanted: Sequence[int], order: NDArray[np.uint32]) -> Iterator[tuple[int, Floats]]:
+        X = self._by_column
+        for column in wanted:
+            values = np.zeros(self.n_rows)
+            stored = slice(X.indptr[column], X.indptr[column + 1])
+            np.add.at(values, X.indices[stored], X.data[stored])  # entries of one cell may be stored apart
+            yield column, values[order]
+
+    def take(self, rows: NDArray[Any]) -> Table:
+        return SparseTable(self.native[rows])
+
+    def append(self, below: Table) -> Table:
+        return SparseTable(sparse.vstack([self.native, sparse.csr_array(below.native)]))
+
+
+class FrameTable(Table):
+    """A frame: numbers are numbers; booleans, strings and categories are categories."""
+
+    def __init__(self, X: Any) -> None:
+        self.native = _dense(X)
+        self._frame = nw.from_native(self.native, eager_only=True)
+        self._names = self._frame.columns
+
+    @cached_property
+    def categorical(self) -> NDArray[np.bool_]:
+        return np.array([self._holds_categories(j) for j in range(self.n_columns)])
+
+    def name(self, column: int) -> str:
+        return f"column {self._names[column]!r}"
+
+    def _series(self, column: int) -> Any:
+        return self._columns[column]
+
+    @cached_property
+    def _columns(self) -> list[Any]:
+        return list(self._frame.iter_columns())
+
+    def _holds_categories(self, column: int) -> bool:
+        dtype = self._series(column).dtype
+        if _is_numeric(dtype):
+            return False
+        if _is_categorical(dtype):
+            return True
+        if dtype == nw.Object:
+            kinds = {type(value) for value in self.labels(column) if value is not None}
+            if not any(issubclass(kind, NOT_CATEGORIES) or kind.__hash__ is None for kind in kinds):
+                return not all(is_number(kind) for kind in kinds)
+            dtype = f"Object of {', '.join(sorted(kind.__name__ for kind in kinds))}"
+        raise TypeError(
+            f"{self.name(column)} has the type {dtype}; adacc takes numbers, booleans, strings and categories"
+        )
+
+    def check(self, known: Sequence[Sequence[Any] | None]) -> None:
+        for column, labels in enumerate(known):
+            self._check(column, labels)
+
+    def _check(self, column: int, labels: Sequence[Any] | None) -> None:
+        """Refuse a column of another kind than its labels were of in training; None: it held numbers."""
+        dtype = self._series(column).dtype
+        if labels is None:
+            before, fits = {NUMBERS}, _is_numeric(dtype) or dtype == nw.Object  # whose cells `numbers` looks at
+        else:
+            before = kinds_of(labels)
+            fits = self._may_hold(before, column)
+        held = set() if fits else kinds_of(self.labels(column))
+        if held:  # a column without a value is of no kind
+            what = " and ".join(sorted(held))
+            of_categories = "categories of " if _is_encoded(dtype) else ""
+            raise changed_kind(self.name(column), before or {"categories"}, f"{of_categories}{what} (type {dtype})")
+
+    def _may_hold(self, kinds: set[str], column: int) -> bool:
+        """Whether levels of such kinds may be in a column, by its type and without a look at all of its cells."""
+        series = self._series(column)
+        if _is_numeric(series.dtype):  # levels are compared by value: 0 and 1 may stand for booleans
+            return not kinds or not kinds.isdisjoint((NUMBERS, BOOLEANS))
+        if not kinds:
+            return _is_categorical(series.dtype) or series.dtype == nw.Object
+        if series.dtype == nw.Boolean:
+            return BOOLEANS in kinds
+        if series.dtype == nw.String:
+            return STRINGS in kinds
+        if _is_encoded(series.dtype):  # of libraries other than pandas the mapping of the levels finds out
+            native = series.to_native()
+            return not hasattr(native, "factorize") or not kinds.isdisjoint(kinds_of(native.cat.categories.tolist()))
+        return series.dtype == nw.Object and not kinds.isdisjoint(kinds_of(series.to_list()))
+
+    def numbers(self, wanted: Sequence[int], order: NDArray[np.uint32]) -> Iterator[tuple[int, Floats]]:
+        for column in wanted:
+            self._check(column, None)
+            series = self._series(column)
+            if not _is_numeric(series.dtype):
+                values = self.labels(column)
+            else:
+                if series.dtype in (nw.Int128, nw.UInt128):  # which NumPy does not have
+                    series = series.cast(nw.Float64)
+                values = series.to_numpy()
+                values = self.labels(column) if values.dtype == object else values
+            yield column, _as_floats(values, self.name(column))[order]
+
+    def labels(self, column: int) -> NDArray[np.object_]:
+        series = self._series(column)
+        values = _objects(series.to_list())
+        values[series.is_null().to_numpy().astype(bool)] = None
+        return values
+
+    def numbered(self, column: int) -> tuple[NDArray[Any], list[Any]]:
+        series = self._series(column)
+        native = series.to_native()
+        if hasattr(native, "factorize"):  # pandas, which has numbered categories already
+            numbered = hasattr(native, "cat") and len(native.cat.categories) <= len(native)
+            numbers, labels = (native.cat.codes.to_numpy(), native.cat.categories) if numbered else native.factorize()
+            return numbers, [*labels.tolist(), None]
+        numbers, labels = _number(series.to_list())
+        numbers[series.is_null().to_numpy().astype(bool)] = -1
+        return numbers, [*(None if is_missing(label) else label for label in labels), None]
+
+    def take(self, rows: NDArray[Any]) -> Table:
+        return FrameTable(self._frame[rows.tolist(), :].to_native())
+
+    def append(self, below: Table) -> Table:
+        columns: dict[str, Any] = {}
+        for j, name in enumerate(self._names):
+            if self.categorical[j]:
+                columns[name] = [*self.labels(j), *below.labels(j)]
+            else:
+                columns[name] = np.concatenate(
+                    [values for table in (self, below) for _, values in table.numbers([j], table.every_row)]
+                )
+        whole = nw.from_dict(columns, backend=nw.get_native_namespace(self._frame))
+        nominal = [name for name, categories in zip(self._names, self.categorical, strict=True) if categories]
+        return FrameTable(
+            whole.with_columns(*(nw.col(name).cast(self._frame.schema[name]) for name in nominal)).to_native()
+        )
+
+
+NOT_NUMBERS = (str, bool, np.bool_)
+"""What NumPy would make numbers of."""
+
+NOT_CATEGORIES = (date, timedelta, np.datetime64, np.timedelta64, complex, list, dict, set)
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a data frame of a library that narwhals knows."""
+    if isinstance(X, np.ndarray):  # as often, and narwhals takes a while to find out
+        return False
+    try:
+        return isinstance(nw.from_native(X, pass_through=True, eager_only=True), nw.DataFrame)
+    except nw.exceptions.DuplicateError:
+        names = list(getattr(X, "column_names", None) or X.columns)
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"X must have columns of different names, but several are called {twice!r}") from None
+
+
+def read(X: Any) -> Table:
+    """The table that fits what X is."""
+    if sparse.issparse(X):
+        return SparseTable(X)
+    return FrameTable(X) if is_frame(X) else ArrayTable(X)
+
+
+def _dense(X: Any) -> Any:
+    """A frame without sparse columns, which only pandas has and narwhals does not know."""
+    types = getattr(X, "dtypes", ())  # of other libraries a list
+    sparse_ones = [j for j, dtype in enumerate(types) if type(dtype).__name__ == "SparseDtype"]
+    if sparse_ones:
+        X = X.copy(deep=False)
+        for j in sparse_ones:
+            X.isetitem(j, X.iloc[:, j].sparse.to_dense())
+    return X
+
+
+def _number(labels: Iterable[Any]) -> tuple[NDArray[np.intp], list[Any]]:
+    """Each label as the number of its first occurrence among the distinct ones, and these."""
+    position: dict[Any, int] = {}
+    return np.array([position.setdefault(label, len(position)) for label in labels], dtype=np.intp), list(position)
+
+
+def occurring(numbers: NDArray[Any], labels: list[Any]) -> set[Any]:
+    """The labels that occur in a column that is `numbered`."""
+    counts = np.bincount(numbers.astype(np.intp) + 1)  # from -1 on
+    return {labels[number - 1] for number in np.flatnonzero(counts).tolist()}
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN, or a missing value of pandas, which is not even comparable."""
+    return (
+        value is None or (isinstance(value, float) and value != value) or type(value).__name__ in ("NAType", "NaTType")
+    )
+
+
+def _is_numeric(dtype: Any) -> bool:
+    return bool(dtype.is_numeric()) or str(dtype) == "Null"
+
+
+def _is_categorical(dtype: Any) -> bool:
+    return dtype in (nw.Boolean, nw.String) or _is_encoded(dtype)
+
+
+def _is_encoded(dtype: Any) -> bool:
+    """Whether each level is stored once, and a number for each row."""
+    return dtype == nw.Categorical or isinstance(dtype, nw.Enum)
+
+
+def _objects(values: list[Any]) -> NDArray[np.object_]:
+    """A 1-D array of objects, whatever they are; None for missing."""
+    objects = np.empty(len(values), dtype=object)
+    for i, value in enumerate(values):
+        objects[i] = None if is_missing(value) else value
+    return objects
+
+
+def _as_floats(values: NDArray[Any], name: str) -> Floats:
+    try:
+        if values.dtype == object and any(isinstance(value, NOT_NUMBERS) for value in values):
+            raise ValueError
+        floats = np.ascontiguousarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        odd = next(value for value in values if value is not None and not is_number(type(value)))
+        (kind,) = kinds_of([odd])
+        raise changed_kind(name, {NUMBERS}, f"{kind}, such as {odd!r:.60}") from None
+    except OverflowError:
+        raise ValueError(f"{name} holds a whole number that is too large for a float") from None
+    infinite = np.isinf(floats)
+    if infinite.any():
+        raise ValueError(f"{name} holds an infinite value in row {int(np.argmax(infinite))}")
+    return floats

@@ -1,0 +1,44 @@
+"""Draws of whole groups of rows, so that no group is both trained on and judged by."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class GroupDraw:
+    """Draws a share of the groups, stratified by the rarest class that a group has rows of.
+
+    Parameters
+    ----------
+    groups : ndarray of shape (n_rows,)
+        The group of each row, by number.
+    y : ndarray of shape (n_rows,)
+        Its class, by number.
+    n_classes : int
+        Number of classes, each with at least one row.
+    """
+
+    def __init__(self, groups: NDArray[np.intp], y: NDArray[np.intp], n_classes: int) -> None:
+        _, self._group = np.unique(groups, return_inverse=True)
+        n_groups = int(self._group.max()) + 1
+        by_rarity = np.argsort(np.bincount(y, minlength=n_classes), kind="stable")
+        rarity = np.argsort(by_rarity)
+        rarest = np.full(n_groups, n_classes)
+        np.minimum.at(rarest, self._group, rarity[y])
+        self._strata = [np.flatnonzero(rarest == k) for k in np.unique(rarest)]
+        self._groups_of_class = [np.unique(self._group[y == k]) for k in range(n_classes)]
+
+    def draw(self, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+        """Whether each row belongs to a group that is drawn.
+
+        Every class is drawn; a stratum of two groups or more is never drawn as a whole.
+        """
+        drawn = np.zeros(int(self._group.max()) + 1, dtype=bool)
+        for groups in self._strata:
+            n_drawn = min(max(round(share * len(groups)), 1), max(len(groups) - 1, 1))
+            drawn[rng.choice(groups, n_drawn, replace=False)] = True
+        for groups in self._groups_of_class:
+            if not drawn[groups].any():
+                drawn[rng.choice(groups)] = True
+        return drawn[self._group]

@@ -1,0 +1,79 @@
+"""Training rows with classes by number, weights and groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adacc.algorithms.base import Array
+from adacc.data.columns import Table
+from adacc.data.groups import GroupDraw
+from adacc.data.rows import Rows
+from adacc.data.weights import as_counts
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Rows with their classes as numbers, and their weights, none of them zero.
+
+    Attributes
+    ----------
+    numbers : ndarray of shape (n_rows,)
+        The user's number of each row.
+    groups : ndarray of shape (n_rows,) or None
+        Number of each row's group: no split separates the rows of a group.
+    """
+
+    table: Table
+    y: NDArray[np.intp]
+    weight: Array
+    classes: NDArray[Any]
+    tie_class: int
+    numbers: NDArray[np.intp]
+    groups: NDArray[np.intp] | None = None
+
+    @cached_property
+    def rows(self) -> Rows:
+        return Rows.group(self.y, len(self.classes), self.weight)
+
+    def subset(self, rows: NDArray[np.intp]) -> Problem:
+        return replace(
+            self,
+            table=self.table.take(rows),
+            y=self.y[rows],
+            weight=as_counts(self.weight[rows]),
+            numbers=self.numbers[rows],
+            groups=None if self.groups is None else self.groups[rows],
+        )
+
+    def split(self, fraction: float, seed: int) -> tuple[Problem, Problem]:
+        """A part to train on and one to watch, each with rows of every class; groups stay whole."""
+        rng = np.random.default_rng(seed)
+        if self.groups is not None:
+            return self._split_groups(fraction, rng)
+        watched = np.zeros(len(self.y), dtype=bool)
+        for k, label in enumerate(self.classes.tolist()):
+            members = rng.permutation(np.flatnonzero(self.y == k))
+            if len(members) < 2:
+                raise ValueError(
+                    "early stopping (n_iter_no_change) holds out rows of every class, "
+                    f"but {label!r} has only one: give X_val and y_val"
+                )
+            watched[members[: min(max(round(fraction * len(members)), 1), len(members) - 1)]] = True
+        return self.subset(np.flatnonzero(~watched)), self.subset(np.flatnonzero(watched))
+
+    def _split_groups(self, fraction: float, rng: np.random.Generator) -> tuple[Problem, Problem]:
+        assert self.groups is not None
+        n_classes = len(self.classes)
+        trained = GroupDraw(self.groups, self.y, n_classes).draw(1.0 - fraction, rng)
+        missing = np.setdiff1d(np.arange(n_classes), self.y[~trained])
+        if len(missing):
+            raise ValueError(
+                "early stopping (n_iter_no_change) holds out groups with rows of every class, but the groups that "
+                f"could be held out have none of {self.classes.tolist()[missing[0]]!r}: give X_val and y_val"
+            )
+        return self.subset(np.flatnonzero(trained)), self.subset(np.flatnonzero(~trained))

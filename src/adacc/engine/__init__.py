@@ -1,1 +1,0 @@
-"""The loop, the weak learners and the kernels beneath them."""

@@ -1,0 +1,121 @@
+"""Any scikit-learn classifier as weak learner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from adacc.algorithms.base import Array
+from adacc.data.columns import Table
+from adacc.data.rows import Cells, Rows, Weights
+from adacc.data.samples import Sample
+from adacc.kernels import dtypes
+from adacc.learners.base import weigh_pairs
+
+IDENTITY = np.arange(dtypes.MAX_CLASSES, dtype=dtypes.CLASS)
+
+
+@dataclass(frozen=True)
+class Classifiers:
+    """Fitted scikit-learn classifiers, one a round; they speak of classes by number."""
+
+    fitted: list[Any]
+
+    def __len__(self) -> int:
+        return len(self.fitted)
+
+    def __getitem__(self, rounds: slice) -> Classifiers:
+        return Classifiers(self.fitted[rounds])
+
+    def __add__(self, later: Classifiers) -> Classifiers:
+        return Classifiers(self.fitted + later.fitted)
+
+    def cells(self, table: Table, order: NDArray[np.uint32]) -> Iterator[Cells]:
+        for model in self.fitted:
+            yield model.predict(table.native)[order].astype(dtypes.CLASS), IDENTITY
+
+    def compile(self, contributions: Array) -> Votes:
+        return Votes(self, contributions)
+
+    def importances(self, n_features: int) -> Array:
+        return np.array([model.feature_importances_ for model in self.fitted])
+
+    def describe(self, classes: NDArray[Any]) -> list[Any]:
+        return self.fitted
+
+    def check(self, table: Table) -> None:
+        """The classifiers look for themselves."""
+
+    @property
+    def has_labels(self) -> bool:
+        return False
+
+
+@dataclass(frozen=True)
+class Votes:
+    """The contributions of foreign classifiers, which must each be asked."""
+
+    models: Classifiers
+    contributions: Array
+
+    def scores(self, table: Table) -> Array:
+        scores = np.zeros((table.n_rows, self.contributions.shape[2]))
+        cells = self.models.cells(table, table.every_row)
+        for (predicted, _), contribution in zip(cells, self.contributions, strict=True):
+            scores += contribution[predicted]
+        return scores
+
+
+class ClassifierLearner:
+    """Any scikit-learn classifier whose ``fit`` takes sample_weight."""
+
+    pass_in_rows = np.inf
+
+    def __init__(self, estimator: Any, table: Table, rows: Rows, seed: int) -> None:
+        self.estimator, self.table, self.rows, self.seed = estimator, table, rows, seed
+        self.y = np.empty(len(rows.order), dtype=np.intp)
+        self.y[rows.order] = rows.true
+
+    def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, Cells, Array]:
+        model = clone(self.estimator)
+        seeds = {name: self._seed(t) for name in model.get_params() if name.split("__")[-1] == "random_state"}
+        model.set_params(**seeds)
+        # Weights that average 1, not 1/n: what a learner's own regularisation was made for.
+        n_rows = len(self.y)
+        if sample is None:
+            weight = np.empty(n_rows)
+            weight[self.rows.order] = weights.values * n_rows
+            model.fit(self.table.native, self.y, sample_weight=weight)
+        else:
+            X, y, weight = self._sampled(sample)
+            model.fit(X, y, sample_weight=weight * n_rows)
+        cells = self.see(model, self.prepare(self.table, self.rows.order))
+        return model, cells, weigh_pairs(cells, weights)
+
+    def _seed(self, t: int) -> int:
+        return int(np.random.default_rng([self.seed, t]).integers(2**31))
+
+    def _sampled(self, sample: Sample) -> tuple[Any, NDArray[np.intp], Array]:
+        chosen = self.rows.order[sample.rows]
+        table, y, weight = self.table.take(chosen), self.y[chosen], sample.weight
+        if sample.extra is not None:
+            extra = sample.extra
+            table = table.append(extra.prepared[0].take(extra.rows))
+            y = np.concatenate([y, np.repeat(np.arange(self.rows.n_classes), np.diff(extra.starts))])
+            weight = np.concatenate([weight, extra.weight])
+        return table.native, y, weight
+
+    def prepare(self, table: Table, order: NDArray[np.uint32]) -> tuple[Table, NDArray[np.uint32]]:
+        return table, order
+
+    def see(self, model: Any, prepared: Any) -> Cells:
+        table, order = prepared
+        return model.predict(table.native)[order].astype(dtypes.CLASS), IDENTITY
+
+    def models(self, fitted: list[Any]) -> Classifiers:
+        return Classifiers(fitted)

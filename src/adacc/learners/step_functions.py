@@ -1,0 +1,84 @@
+"""A stump ensemble compiled to one step function per feature: what prediction and explanation read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adacc import kernels
+from adacc.algorithms.base import Array
+from adacc.data.binning import Categories, Coder, Feature, Numbers
+from adacc.data.columns import Table
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The sum of all stumps: a constant, and a step function for each feature that some stump splits on.
+
+    Attributes
+    ----------
+    constant : ndarray of shape (n_outputs,)
+        What the stumps without a split add.
+    features : ndarray of shape (n_used,)
+        The numeric features, ascending.
+    starts : ndarray of shape (n_used + 1,)
+        The thresholds of the i-th are ``thresholds[starts[i]:starts[i + 1]]``.
+    thresholds : ndarray
+        Those that some stump splits at, ascending within a feature.
+    values : ndarray of shape (n_thresholds + 2 * n_used, n_outputs)
+        For each feature the value up to the first threshold, between each two, after the last, and for missing.
+    categories : tuple of (feature, Categories, ndarray of shape (n_codes, n_outputs))
+        The categorical features, with the value of each code.
+    """
+
+    constant: Array
+    features: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    thresholds: Array
+    values: Array
+    categories: tuple[tuple[int, Categories, Array], ...]
+
+    def scores(self, table: Table) -> Array:
+        """The sum for every row, shape (n_rows, n_outputs)."""
+        scores = np.tile(self.constant, (table.n_rows, 1))
+        for rows, X, columns in table.matrices(self.features):
+            kernels.add_steps(X, columns, self.starts, self.thresholds, self.values, scores[rows])
+        for feature, categories, values in self.categories:
+            scores += values[categories.encode(table, feature)]
+        return scores
+
+    def curves(self) -> Iterator[tuple[int, Feature, Array]]:
+        """Each feature that some stump splits on, as coarse a coding of it as its steps need, and each code's value."""
+        for u, feature in enumerate(self.features.tolist()):
+            first, last = self.starts[u : u + 2].tolist()
+            values = self.values[first + 2 * u : last + 2 * u + 2]
+            yield feature, Numbers(self.thresholds[first:last]), values
+        yield from self.categories
+
+
+def compile_stumps(coder: Coder, by_code: Iterator[tuple[int, Array]], constant: Array) -> Steps:
+    """Steps from the summed contribution of each code of each used feature, features ascending."""
+    features, thresholds, values, starts = [], [np.empty(0)], [np.empty((0, len(constant)))], [0]
+    categories = []
+    for f, table in by_code:
+        feature = coder.features[f]
+        if isinstance(feature, Numbers):
+            present = table[:-1]
+            steps = np.flatnonzero((present[1:] != present[:-1]).any(axis=1))
+            features.append(f)
+            thresholds.append(feature.thresholds[steps])
+            values += [present[steps], present[-1:], table[-1:]]
+            starts.append(starts[-1] + len(steps))
+        else:
+            categories.append((f, feature, table))
+    return Steps(
+        constant,
+        np.array(features, dtype=np.int64),
+        np.array(starts, dtype=np.int64),
+        np.concatenate(thresholds),
+        np.concatenate(values),
+        tuple(categories),
+    )

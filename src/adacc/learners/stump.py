@@ -1,0 +1,186 @@
+"""Weak learners: the native stump, and any scikit-learn classifier.
+
+A learner is asked each round for a weak model and for what it predicts, which it gives as a cell per row and the
+class of each cell: for a stump the cells are a feature's codes, for a foreign classifier its predictions themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adacc import kernels
+from adacc.algorithms.base import Array
+from adacc.data.binned import Layout, Part
+from adacc.data.binning import Categories, Coder
+from adacc.data.columns import Table
+from adacc.data.rows import Cells, Weights
+from adacc.data.samples import Sample
+from adacc.data.threads import Threads
+from adacc.kernels import dtypes
+from adacc.learners.base import used_features, weigh_pairs
+from adacc.learners.splits import Splitter
+from adacc.learners.step_functions import Steps, compile_stumps
+
+WORTH_THREADS = 200_000
+"""Nanoseconds of a round below which handing it to threads takes longer than it saves."""
+
+
+class Stump(NamedTuple):
+    """One split: ``x <= threshold`` or ``x == category`` takes the left branch; NaN among numbers its own."""
+
+    feature: int | None
+    threshold: float | None
+    category: Any
+    left: Any
+    right: Any
+    missing: Any
+
+
+@dataclass(frozen=True)
+class Stumps:
+    """Fitted stumps as a record array, with the coder that reads their cuts."""
+
+    records: NDArray[np.void]
+    coder: Coder
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __getitem__(self, rounds: slice) -> Stumps:
+        return Stumps(self.records[rounds], self.coder)
+
+    def __add__(self, later: Stumps) -> Stumps:
+        return Stumps(np.concatenate([self.records, later.records]), self.coder)
+
+    @property
+    def used(self) -> NDArray[np.int32]:
+        """Features that some stump splits on."""
+        return used_features(self.records)
+
+    def lookup(self, t: int) -> NDArray[np.uint8]:
+        """Class that stump t predicts for each code of its feature."""
+        stump = self.records[t]
+        feature = self.coder.features[max(stump["feature"], 0)]
+        codes = np.arange(feature.n_codes)
+        if stump["feature"] < 0:
+            return np.full(len(codes), stump["left"])
+        if feature.categorical:
+            return np.where(codes == stump["cut"], stump["left"], stump["right"])
+        lookup = np.where(codes <= stump["cut"], stump["left"], stump["right"])
+        lookup[-1] = stump["missing"]
+        return lookup
+
+    def cells(self, table: Table, order: NDArray[np.uint32]) -> Iterator[Cells]:
+        columns = {j: codes for j, _, codes in self.coder.columns(table, order, self.used.tolist())}
+        nothing = np.zeros(len(order), dtype=np.uint8)
+        for t, feature in enumerate(self.records["feature"].tolist()):
+            yield columns.get(feature, nothing), self.lookup(t)
+
+    def pruned(self) -> Stumps:
+        """The same predictions, without the splits whose branches all predict the same class."""
+        lookups = (self.lookup(t) for t in range(len(self)))
+        records = self.records.copy()
+        records["feature"][[(lookup == lookup[0]).all() for lookup in lookups]] = -1
+        return Stumps(records, self.coder)
+
+    def compile(self, contributions: Array) -> Steps:
+        return compile_stumps(self.coder, self._by_code(contributions), self._constant(contributions))
+
+    def _by_code(self, contributions: Array) -> Iterator[tuple[int, Array]]:
+        """Each used feature with the summed contribution of each of its codes."""
+        for feature in self.used.tolist():
+            first, *later = np.flatnonzero(self.records["feature"] == feature).tolist()
+            total = contributions[first][self.lookup(first)]
+            for t in later:  # one at a time: all of them would be rounds × codes in memory
+                total += contributions[t][self.lookup(t)]
+            yield feature, total
+
+    def _constant(self, contributions: Array) -> Array:
+        unsplit = np.flatnonzero(self.records["feature"] < 0)
+        return contributions[unsplit, self.records["left"][unsplit]].sum(axis=0)
+
+    def importances(self, n_features: int) -> Array:
+        return (self.records["feature"][:, None] == np.arange(n_features)).astype(float)
+
+    def describe(self, classes: NDArray[Any]) -> list[Stump]:
+        return [self._describe(record, classes.tolist()) for record in self.records]
+
+    def _describe(self, record: Any, classes: list[Any]) -> Stump:
+        branches = [classes[record[branch]] for branch in ("left", "right", "missing")]
+        if record["feature"] < 0:
+            return Stump(None, None, None, *branches)
+        feature, cut = self.coder.features[record["feature"]], int(record["cut"])
+        if isinstance(feature, Categories):
+            return Stump(int(record["feature"]), None, feature.values[cut], *branches)
+        threshold = float(feature.thresholds[cut]) if cut < len(feature.thresholds) else np.inf
+        return Stump(int(record["feature"]), threshold, None, *branches)
+
+    def check(self, table: Table) -> None:
+        self.coder.check(table)
+
+    @property
+    def has_labels(self) -> bool:
+        return bool(self.coder.categorical.any())
+
+
+class StumpLearner:
+    """Depth-1 trees on codes, from weighted class histograms that follow the weights from round to round.
+
+    `histogram` is the layout's, or a copy of it where several learners share the layout.
+    """
+
+    def __init__(self, layout: Layout, histogram: Array, criterion: str, tie_class: int, threads: Threads) -> None:
+        self.layout, self.rows, self.coder = layout, layout.rows, layout.coder
+        self.pass_in_rows = layout.pass_in_rows
+        self.threads = threads
+        self._threads_of_round = threads if layout.work > WORTH_THREADS else Threads(1)
+        self.histogram = histogram
+        self.splitter = Splitter(self.coder, self.rows.n_classes, criterion, tie_class)
+
+    def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, Cells, Array]:
+        if sample is None:
+            return self._split(Part.follow, weights, weights.scale, weights.class_weight)
+        self.histogram[: self.rows.n_classes] = 0.0
+        whole = sample.class_weight.sum()
+        scale, total = np.full(self.rows.n_classes, 1.0 / whole), sample.class_weight / whole
+        model, cells, _ = self._split(self._add, sample, scale, total)
+        return model, cells, weigh_pairs(cells, weights)
+
+    def _add(self, part: Part, sample: Sample, histogram: Array) -> None:
+        part.add(sample.listing, histogram)
+        if sample.extra is not None:
+            own = slice(part.first, part.last)
+            codes, offsets = sample.extra.prepared[own], self.splitter.offsets[own]
+            kernels.add_rows(codes, offsets, *sample.extra.listing, histogram)
+
+    def _split(
+        self, sum_up: Callable[[Part, Any, Array], None], source: Any, scale: Array, total: Array
+    ) -> tuple[Any, Cells, Array]:
+        """Sum up the source and find the best split in the histograms, a range of features per thread."""
+        histogram = self.histogram
+
+        def work(part: Part) -> None:
+            sum_up(part, source, histogram)
+            part.complete(scale, total, histogram)
+            self.splitter.look(histogram, scale, total, part.first, part.last)
+
+        self._threads_of_round.each(work, self.layout.parts)
+        split, W = self.splitter.choose(histogram, scale)
+        return split, self._cells(split[0], self.layout.column(max(split[0], 0))), W
+
+    def _cells(self, feature: int, column: NDArray[Any]) -> Cells:
+        return column, self.splitter.lookup(feature)
+
+    def prepare(self, table: Table, order: NDArray[np.uint32]) -> NDArray[np.unsignedinteger]:
+        return self.coder.codes(table, order, self.threads).astype(self.layout.dtype, copy=False)
+
+    def see(self, model: Any, prepared: Any) -> Cells:
+        return self._cells(model[0], prepared[max(model[0], 0)])
+
+    def models(self, fitted: list[Any]) -> Stumps:
+        return Stumps(np.array(fitted, dtype=dtypes.STUMP), self.coder)

@@ -1,0 +1,298 @@
+"""The second native learner: trees of any depth on the same codes, with the same splits as the stump."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import ceil, log2, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adacc import kernels
+from adacc.algorithms.base import Array
+from adacc.data.binning import Categories, Coder
+from adacc.data.columns import Table
+from adacc.data.rows import Cells, Rows, Weights
+from adacc.data.samples import Sample
+from adacc.data.threads import Threads
+from adacc.kernels import dtypes
+from adacc.learners.base import used_features, weigh_pairs
+from adacc.learners.splits import CRITERIA, TIE
+
+NO_LIMIT = int(np.iinfo(dtypes.ROW).max)
+"""No tree is deeper, or has more leaves: there are no more rows."""
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How far a tree may grow.
+
+    Attributes
+    ----------
+    max_depth : int or None
+        Splits from the root to a leaf.
+    max_leaf_nodes : int or None
+        Leaves, those of missing values apart; the split of the largest gain comes first.
+    min_samples_leaf : int
+        Rows that a leaf must have, those of missing values apart.
+    max_features : int, float, "sqrt", "2sqrt", "log2" or None
+        Features that each node looks at, drawn anew.
+    """
+
+    max_depth: int | None = 1
+    max_leaf_nodes: int | None = None
+    min_samples_leaf: int = 1
+    max_features: int | float | str | None = None
+
+    @property
+    def is_stump(self) -> bool:
+        return self == Growth()
+
+    def n_features_of(self, n_features: int) -> int:
+        """Of so many, those that a node looks at."""
+        wanted = self.max_features
+        if wanted is None:
+            return n_features
+        if isinstance(wanted, str):
+            wanted = {"sqrt": sqrt, "2sqrt": lambda n: 2.0 * sqrt(n), "log2": log2}[wanted](n_features)
+        elif isinstance(wanted, float):
+            wanted = wanted * n_features
+        return min(max(int(wanted), 1), n_features)
+
+
+class Tree(NamedTuple):
+    """One tree as arrays over its nodes, of which 0 is the root.
+
+    Attributes
+    ----------
+    feature : ndarray of int
+        What the node splits on; -1 for a leaf.
+    threshold : ndarray of float
+        Numbers up to it go left; NaN where there is none.
+    category : list
+        What goes left, the rest going right; None where the split is of numbers.
+    left, right, missing : ndarray of int
+        The children; -1 where no training row went: there the node itself predicts.
+    prediction : ndarray
+        The label that the node predicts where it ends.
+    gain : ndarray of float
+        What the split gains of the criterion, times the node's weight.
+    """
+
+    feature: NDArray[np.int32]
+    threshold: Array
+    category: list[Any]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    missing: NDArray[np.int32]
+    prediction: NDArray[Any]
+    gain: Array
+
+
+@dataclass(frozen=True)
+class Trees:
+    """Fitted trees: their nodes as a record array, where each begins, and the coder that reads their cuts."""
+
+    nodes: NDArray[np.void]
+    starts: NDArray[np.int64]
+    coder: Coder
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, rounds: slice) -> Trees:
+        first, last, _ = rounds.indices(len(self))
+        begin, end = self.starts[first], self.starts[last]
+        return Trees(self.nodes[begin:end], self.starts[first : last + 1] - begin, self.coder)
+
+    def __add__(self, later: Trees) -> Trees:
+        starts = np.concatenate([self.starts, self.starts[-1] + later.starts[1:]])
+        return Trees(np.concatenate([self.nodes, later.nodes]), starts, self.coder)
+
+    @property
+    def used(self) -> NDArray[np.int32]:
+        """Features that some node splits on."""
+        return used_features(self.nodes)
+
+    def tree(self, t: int) -> NDArray[np.void]:
+        """The nodes of one tree."""
+        return self.nodes[self.starts[t] : self.starts[t + 1]]
+
+    def cells(self, table: Table, order: NDArray[np.uint32]) -> Iterator[Cells]:
+        codes = self.coder.codes(table, order, Threads(1))
+        for t in range(len(self)):
+            yield leaves_of(self.tree(t), codes, self.coder)
+
+    def compile(self, contributions: Array) -> Sums:
+        heard = np.flatnonzero(contributions.any(axis=(1, 2)))  # in a forest one kind of bag may have no say
+        voting = self if len(heard) == len(self) else self._only(heard)
+        rounds = np.repeat(heard, np.diff(voting.starts))
+        return Sums(voting, contributions[rounds, voting.nodes["class"]])
+
+    def _only(self, rounds: NDArray[np.intp]) -> Trees:
+        sizes = np.diff(self.starts)
+        kept = np.isin(np.repeat(np.arange(len(self)), sizes), rounds)
+        return Trees(self.nodes[kept], np.cumsum([0, *sizes[rounds]]), self.coder)
+
+    def importances(self, n_features: int) -> Array:
+        found = np.zeros((len(self), n_features))
+        for t in range(len(self)):
+            nodes = self.tree(t)
+            split = nodes[nodes["feature"] >= 0]
+            np.add.at(found[t], split["feature"], split["gain"])
+        return found / np.maximum(found.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+
+    def describe(self, classes: NDArray[Any]) -> list[Tree]:
+        return [self._describe(self.tree(t), classes) for t in range(len(self))]
+
+    def _describe(self, nodes: NDArray[np.void], classes: NDArray[Any]) -> Tree:
+        threshold = np.full(len(nodes), np.nan)
+        category: list[Any] = [None] * len(nodes)
+        for i, node in enumerate(nodes):
+            if node["feature"] >= 0:
+                feature, cut = self.coder.features[node["feature"]], int(node["cut"])
+                if isinstance(feature, Categories):
+                    category[i] = feature.values[cut]
+                else:
+                    threshold[i] = feature.thresholds[cut] if cut < len(feature.thresholds) else np.inf
+        left, right, missing = nodes["children"].T
+        prediction = classes[nodes["class"]]
+        return Tree(nodes["feature"], threshold, category, left, right, missing, prediction, nodes["gain"])
+
+    def check(self, table: Table) -> None:
+        self.coder.check(table)
+
+    @property
+    def has_labels(self) -> bool:
+        return bool(self.coder.categorical.any())
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What the trees add to each output, by the node in which a row ends."""
+
+    trees: Trees
+    values: Array
+
+    def scores(self, table: Table) -> Array:
+        return self.of_codes(self.trees.coder.codes(table, table.every_row, Threads(1)))
+
+    def of_codes(self, codes: NDArray[np.unsignedinteger]) -> Array:
+        """The same for rows that are coded already."""
+        trees, coder = self.trees, self.trees.coder
+        scores = np.zeros((codes.shape[1], self.values.shape[1]))
+        columns = [np.ascontiguousarray(trees.nodes[name]) for name in ("feature", "cut", "children")]
+        kernels.add_leaves(codes, coder.offsets, coder.categorical, trees.starts, *columns, self.values, scores)
+        return scores
+
+
+def leaves_of(nodes: NDArray[np.void], codes: NDArray[np.unsignedinteger], coder: Coder) -> Cells:
+    """The leaf of each row, and the class of each leaf."""
+    cells = np.empty(codes.shape[1], dtype=dtypes.code_dtype(len(nodes)))
+    columns = [np.ascontiguousarray(nodes[name]) for name in ("feature", "cut", "children")]
+    kernels.find_leaves(codes, coder.offsets, coder.categorical, *columns, cells)
+    return cells, np.ascontiguousarray(nodes["class"])
+
+
+class TreeLearner:
+    """Trees on codes, each node's weighted class histograms being made for it or left over from its siblings."""
+
+    pass_in_rows = np.inf
+
+    def __init__(
+        self,
+        codes: NDArray[np.unsignedinteger],
+        rows: Rows,
+        coder: Coder,
+        criterion: str,
+        tie_class: int,
+        growth: Growth,
+        seed: int,
+    ) -> None:
+        self.codes, self.rows, self.coder = codes, rows, coder
+        self.criterion, self.tie_class, self.seed = CRITERIA[criterion], tie_class, seed
+        self.offsets, self.categorical = self.coder.offsets, self.coder.categorical
+        self._max_features = growth.n_features_of(len(self.coder.features))
+        self._least = float(min(growth.min_samples_leaf, NO_LIMIT)) if growth.min_samples_leaf > 1 else 0.0
+        self._max_depth = min(growth.max_depth or NO_LIMIT, NO_LIMIT)
+        self._max_leaves = min(growth.max_leaf_nodes or NO_LIMIT, NO_LIMIT)
+        self._histograms = np.empty((0, self.rows.n_classes + (self._least > 0), int(self.offsets[-1])))
+
+    def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, Cells, Array]:
+        if sample is None:
+            return self._grow(self.codes, self.rows.listing[0], weights.values, self.rows.weight, self.rows.starts, t)
+        codes, rows, starts = self.codes, sample.rows, sample.starts
+        weight, sizes = sample.weight, self.rows.weight[rows]
+        if sample.extra is not None:
+            extra = sample.extra
+            # Each class's synthetic rows after its real ones.
+            real = np.repeat(np.arange(self.rows.n_classes), np.diff(starts))
+            made = np.repeat(np.arange(self.rows.n_classes), np.diff(extra.starts))
+            order = np.argsort(np.concatenate([real, made]), kind="stable")
+            rows = np.concatenate([rows, extra.rows + dtypes.ROW.type(codes.shape[1])])[order]
+            weight = np.concatenate([weight, extra.weight])[order]
+            sizes = np.concatenate([sizes, np.ones(len(extra.rows))])[order]
+            codes, starts = np.concatenate([codes, extra.prepared], axis=1), starts + extra.starts
+        nodes, _, _ = self._grow(codes, rows, weight / weight.sum(), sizes, starts, t)
+        cells = leaves_of(nodes, self.codes, self.coder)
+        return nodes, cells, weigh_pairs(cells, weights)
+
+    def _grow(
+        self,
+        codes: NDArray[np.unsignedinteger],
+        rows: NDArray[np.uint32],
+        weight: Array,
+        sizes: Array,
+        starts: NDArray[np.int64],
+        t: int,
+    ) -> tuple[Any, Cells, Array]:
+        n_histograms, room = self._most_waiting(len(rows)), 2 * self._most_leaves(len(rows)) + 3
+        if len(self._histograms) < n_histograms:
+            self._histograms = np.empty((n_histograms, *self._histograms.shape[1:]))
+        nodes: tuple[NDArray[Any], ...] = (
+            np.empty(room, dtype=np.int32), np.zeros(room, dtype=np.uint32), np.full((room, 3), -1, dtype=np.int32),
+            np.empty(room, dtype=dtypes.CLASS), np.empty(room),
+        )  # fmt: skip
+        cells = np.empty(codes.shape[1], dtype=dtypes.code_dtype(room))
+        W = np.zeros((self.rows.n_classes, self.rows.n_classes))
+        counted = sizes.copy() if self._least else np.empty(0)
+        n_nodes = kernels.grow_tree(
+            codes, self.offsets, self.categorical, rows.copy(), weight.copy(), counted, starts, self.criterion,
+            self.tie_class, TIE, self._max_depth, self._max_leaves, self._least, self._max_features, self._luck(t),
+            self._histograms, *nodes, cells, W,
+        )  # fmt: skip
+        tree = np.empty(n_nodes, dtype=dtypes.NODE)
+        for name, column in zip(dtypes.NODE.names or (), nodes, strict=True):
+            tree[name] = column[:n_nodes]
+        return tree, (cells, nodes[3][:n_nodes]), W
+
+    def _most_leaves(self, n_rows: int) -> int:
+        """A split may have a leaf of missing values besides the two that count."""
+        return min(n_rows, 2 * self._max_leaves - 1, 3 ** min(self._max_depth, 30))
+
+    def _most_waiting(self, n_rows: int) -> int:
+        """Histograms that are there at a time: of the smaller children above a node, or of all leaves."""
+        if self._max_features < len(self.coder.features):
+            return 1
+        if self._max_leaves < NO_LIMIT:
+            return self._most_leaves(n_rows) + 3
+        return 2 * min(self._max_depth, ceil(log2(n_rows + 1))) + 4
+
+    def _luck(self, t: int) -> NDArray[np.int64]:
+        """Where the generator of random numbers begins in a round: anywhere, but the same for the same seed."""
+        mixed = (self.seed * 0x9E3779B97F4A7C15 + (t + 1) * 0xBF58476D1CE4E5B9) % 2**64  # of splitmix64 [Steele 2014]
+        mixed = (mixed ^ mixed >> 30) * 0x94D049BB133111EB % 2**64
+        return np.array([1 + (mixed ^ mixed >> 31) % (2**31 - 2)], dtype=np.int64)
+
+    def prepare(self, table: Table, order: NDArray[np.uint32]) -> NDArray[np.unsignedinteger]:
+        return self.coder.codes(table, order, Threads(1)).astype(self.codes.dtype, copy=False)
+
+    def see(self, model: Any, prepared: Any) -> Cells:
+        return leaves_of(model, prepared, self.coder)
+
+    def models(self, fitted: list[Any]) -> Trees:
+        starts = np.cumsum([0, *(len(nodes) for nodes in fitted)])
+        nodes = np.concatenate(fitted) if fitted else np.empty(0, dtype=dtypes.NODE)
+        return Trees(nodes, starts, self.coder)

@@ -1,0 +1,327 @@
+"""Exact explanations: a sum of stumps is a sum of curves, one for each feature."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import assert_all_finite
+
+from adacc.algorithms.base import Array
+from adacc.data.binning import Categories, Coder, Feature, Numbers
+from adacc.data.columns import ArrayTable, Table, read
+from adacc.learners.step_functions import Steps
+from adacc.learners.stump import Stumps
+from adacc.model.calibration import Calibrator, straight_line
+from adacc.model.ensemble import Ensemble, contributions
+
+
+@dataclass(frozen=True, eq=False)
+class ShapeFunction:
+    """What one feature adds to the score, for every value it may have.
+
+    A value is one number for two classes (above 0 it speaks for the second of ``classes_``), one per class for more.
+
+    Attributes
+    ----------
+    feature : int
+        Number of the column.
+    name : str
+        Its name in training, or "x3" for column 3 where the columns had none.
+    kind : {"numeric", "categorical"}
+        Whether it is split by thresholds or by equality.
+    thresholds : ndarray of shape (n_thresholds,) or None
+        Of a numeric feature: where its value changes, ascending. ``x <= thresholds[0]`` has ``values[0]``.
+    categories : tuple or None
+        Of a categorical feature: the labels seen in training.
+    values : ndarray of shape (n_thresholds + 1,) or (n_categories,); (..., n_classes) for more than two classes
+        Up to the first threshold, between each two, and after the last; or of each category.
+    missing : float or ndarray of shape (n_classes,)
+        Of a missing value.
+    other : float, ndarray of shape (n_classes,) or None
+        Of a category not seen in training.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from adacc import AdaCC1Classifier
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> curve = AdaCC1Classifier(n_estimators=20).fit(X, y).shape_functions()["worst texture"]
+    >>> curve.thresholds.round(1), curve.values.round(1)
+    (array([20.2, 23.4]), array([ 1.7,  0.1, -1.7]))
+    >>> curve([20.0, 23.0, 40.0]).round(1)
+    array([ 1.7,  0.1, -1.7])
+    """
+
+    feature: int
+    name: str
+    kind: str
+    thresholds: Array | None
+    categories: tuple[Any, ...] | None
+    values: Array
+    missing: Any
+    other: Any
+
+    def __call__(self, values: Any) -> Array:
+        """What the feature adds for each of these values.
+
+        Parameters
+        ----------
+        values : 1-D array, list or series
+            Of the feature; None and NaN are missing.
+
+        Returns
+        -------
+        ndarray of shape (n_values,), or (n_values, n_classes) for more than two classes
+        """
+        table = _as_table(values, self.name)
+        coder = Coder((self._coding,))
+        coder.check(table)
+        [(_, _, codes)] = coder.columns(table, table.every_row, [0])
+        return self._by_code[codes]
+
+    @property
+    def _coding(self) -> Feature:
+        """What turns values into positions in `_by_code`."""
+        if self.thresholds is not None:
+            return Numbers(self.thresholds)
+        return Categories((*(self.categories or ()), None))
+
+    @property
+    def _by_code(self) -> Array:
+        rare = [self.missing] if self.other is None else [self.missing, self.other]
+        return np.concatenate([self.values, rare])
+
+
+@dataclass(frozen=True, eq=False)
+class ShapeFunctions:
+    """The score of a model, taken apart: a curve for each feature, by number or name, and a constant.
+
+    Attributes
+    ----------
+    curves : tuple of ShapeFunction
+        One for each column, in their order.
+    intercept : float, or ndarray of shape (n_classes,) for more than two classes
+        What no feature has a part in: rounds that do not split, or whose branches all vote alike, and the shift of a
+        calibration.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from adacc import AdaCC1Classifier
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> curves = AdaCC1Classifier(n_estimators=3).fit(X, y).shape_functions()
+    >>> [curve.name for curve in curves if curve.values.any()]
+    ['worst radius', 'worst texture', 'worst concave points']
+    >>> curves["worst radius"] is curves[20]
+    True
+    """
+
+    curves: tuple[ShapeFunction, ...]
+    intercept: Any
+
+    def __len__(self) -> int:
+        return len(self.curves)
+
+    def __iter__(self) -> Iterator[ShapeFunction]:
+        return iter(self.curves)
+
+    def __getitem__(self, feature: int | str) -> ShapeFunction:
+        if not isinstance(feature, str):
+            return self.curves[feature]
+        named = [curve for curve in self.curves if curve.name == feature]
+        if not named:
+            raise KeyError(f"the model has no feature named {feature!r}")
+        return named[0]
+
+    def _contributions(self, table: Table) -> Iterator[tuple[int, Array]]:
+        """What each feature that matters adds to the score of every row."""
+        by_code = [curve._by_code for curve in self.curves]
+        matter = [j for j, values in enumerate(by_code) if values.any()]
+        coder = Coder(tuple(curve._coding for curve in self.curves))
+        for j, _, codes in coder.columns(table, table.every_row, matter):
+            yield j, by_code[j][codes]
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """The scores of rows as sums of contributions: ``contributions.sum(axis=1) + intercept`` are the `scores`.
+
+    Attributes
+    ----------
+    contributions : ndarray of shape (n_rows, n_features), or (n_rows, n_features, n_classes) for more than two classes
+        What each feature adds to the score of each row. For two classes, more than 0 speaks for the second class.
+    intercept : float, or ndarray of shape (n_classes,) for more than two classes
+        The score before any feature speaks; with a background, the mean score of its rows.
+    scores : ndarray of shape (n_rows,), or (n_rows, n_classes) for more than two classes
+        What is explained: the `decision_function`.
+    feature_names : tuple of str
+        Names of the columns.
+    classes : ndarray of shape (n_classes,)
+        The labels.
+    index : pandas.Index or None
+        The rows' labels, where they were those of a pandas frame.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from adacc import AdaCC1Classifier
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> explanation = AdaCC1Classifier(n_estimators=20).fit(X, y).explain(X, background=X)
+    >>> explanation.importance().nlargest(3).round(2)
+    worst texture           1.26
+    worst concave points    1.21
+    worst radius            1.09
+    dtype: float64
+    """
+
+    contributions: Array
+    intercept: Any
+    scores: Array
+    feature_names: tuple[str, ...]
+    classes: NDArray[Any]
+    index: Any
+
+    def importance(self) -> Any:
+        """Mean absolute contribution of each feature, over the rows (and the classes, where there are more than two).
+
+        With a background these are mean absolute SHAP values; without one they include what a feature adds to all
+        rows alike, and do not compare as well.
+
+        Returns
+        -------
+        pandas.Series
+            By feature name, in the order of the columns.
+        """
+        import pandas as pd
+
+        axes = tuple(axis for axis in range(self.contributions.ndim) if axis != 1)
+        return pd.Series(np.abs(self.contributions).mean(axis=axes), index=list(self.feature_names))
+
+    def frame(self) -> Any:
+        """The contributions as a frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A column for each feature; for more than two classes, for each pair (class, feature), so that
+            ``frame()[label]`` has the contributions to one class.
+        """
+        import pandas as pd
+
+        names = list(self.feature_names)
+        if self.contributions.ndim == 2:
+            return pd.DataFrame(self.contributions, index=self.index, columns=names)
+        side_by_side = self.contributions.transpose(0, 2, 1).reshape(len(self.contributions), -1)
+        pairs = pd.MultiIndex.from_product([self.classes.tolist(), names], names=["class", "feature"])
+        return pd.DataFrame(side_by_side, index=self.index, columns=pairs)
+
+
+@dataclass(frozen=True)
+class Additive:
+    """A fitted model as the sum that it is: ``decision_function = slope · (constant + curves) + shift``."""
+
+    ensemble: Ensemble
+    steps: Steps
+    features: tuple[Feature, ...]
+    names: tuple[str, ...]
+    classes: NDArray[Any]
+    slope: float
+    shift: float
+
+    @property
+    def shape_functions(self) -> ShapeFunctions:
+        used = {j: (coding, values) for j, coding, values in self.steps.curves()}
+        curves = []
+        for j, (feature, name) in enumerate(zip(self.features, self.names, strict=True)):
+            coding, values = used.get(j) or self._unused(feature)
+            curves.append(_shape_function(j, name, coding, self._of_outputs(self.slope * values)))
+        return ShapeFunctions(tuple(curves), self._of_outputs(self.slope * self.steps.constant + self.shift))
+
+    def _unused(self, feature: Feature) -> tuple[Feature, Array]:
+        """The coding and the values of a feature that no stump splits on."""
+        coding = feature if isinstance(feature, Categories) else Numbers(np.empty(0))
+        return coding, np.zeros((coding.n_codes, len(self.steps.constant)))
+
+    def explain(self, table: Table, background: Table | None, index: Any) -> Explanation:
+        """Each row's score in parts, less their means over the background if there is one.
+
+        These are the Shapley values of the game that replaces features by those of background rows: of a sum, each
+        feature's is its own part less that part's mean, whichever features came before it.
+        """
+        functions = self.shape_functions
+        intercept = functions.intercept
+        parts = np.zeros((table.n_rows, len(functions), *np.shape(intercept)))
+        for j, values in functions._contributions(table):
+            parts[:, j] = values
+        if background is not None:
+            for j, values in functions._contributions(background):
+                mean = values.mean(axis=0)
+                parts[:, j] -= mean
+                intercept = intercept + mean
+        scores = self.slope * self.ensemble.scores(table) + self.shift
+        return Explanation(parts, intercept, scores, self.names, self.classes, index)
+
+    def _of_outputs(self, values: Array) -> Any:
+        """The values without their last axis where that has but one output, for two classes."""
+        return values if values.shape[-1] > 1 else values[..., 0][()]
+
+
+def additive(
+    ensemble: Ensemble, calibrator: Calibrator | None, multipliers: Any, names: tuple[str, ...], classes: NDArray[Any]
+) -> Additive:
+    """The model as a sum of functions of single features, or an error that says why it is none."""
+    models = ensemble.models
+    if not isinstance(models, Stumps):
+        kind = type(models.describe(classes)[0]).__name__
+        raise ValueError(
+            f"the weak learners of this model are of the type {kind}, which may combine features, so that no feature "
+            "has a part of the score to itself: use the native stumps (estimator=None, max_depth=1), or "
+            "sklearn.inspection.permutation_importance, which takes any model"
+        )
+    line = (1.0, 0.0) if calibrator is None else straight_line(calibrator, multipliers)
+    if line is None:
+        two = len(classes) == 2
+        what = "isotonic calibration" if two else "the calibration of more than two classes"
+        use = 'calibration="sigmoid", or a model without calibration' if two else "a model without calibration"
+        raise ValueError(f"{what} bends the score, which then is no sum of one part for each feature: use {use}")
+    steps = models.pruned().compile(contributions(ensemble.votes, ensemble.decision))
+    return Additive(ensemble, steps, models.coder.features, names, classes, *line)
+
+
+def _shape_function(j: int, name: str, coding: Feature, by_code: Array) -> ShapeFunction:
+    if isinstance(coding, Numbers):
+        return ShapeFunction(j, name, "numeric", coding.thresholds, None, by_code[:-1], by_code[-1], None)
+    labels, other = coding.values, by_code[-1]
+    has_missing = bool(labels) and labels[-1] is None
+    known = labels[:-1] if has_missing else labels
+    missing = by_code[len(known)]  # if there was none in training, it is one more label not seen
+    return ShapeFunction(j, name, "categorical", None, known, by_code[: len(known)], missing, other)
+
+
+class _Column(ArrayTable):
+    """One column, which has a name."""
+
+    def __init__(self, values: NDArray[Any], name: str) -> None:
+        super().__init__(values[:, None])
+        self._name = name
+
+    def name(self, column: int) -> str:
+        return f"column {self._name!r}"
+
+
+def _as_table(values: Any, name: str) -> Table:
+    """Values of one feature as a table, so that they are read as the model reads them."""
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return read(series.alias(name).to_frame().to_native())
+    if isinstance(values, str) or not hasattr(values, "__len__") or getattr(values, "ndim", 1) != 1:
+        raise ValueError(f"column {name!r} must be a list, a series or an array of one dimension, got {values!r:.60}")
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
+        assert_all_finite(values, allow_nan=True, input_name=name)
+        return _Column(values, name)
+    return _Column(np.fromiter(values, dtype=object, count=len(values)), name)

@@ -1,0 +1,222 @@
+"""Round by round against the slow transcription of the specification: split, vote, weights, scores."""
+
+import naive
+import numpy as np
+import pytest
+from support import DETERMINISTIC, ROUNDS, WITH_COSTS, assert_same, compare, run_engine, thinned, variants
+
+import adacc.boosting.samplers as samplers
+
+
+def clouds(n_classes, seed=0):
+    """No ties: random reals."""
+    rng = np.random.default_rng(seed)
+    y = np.sort(rng.choice(n_classes, 42, p=[0.6, 0.4] if n_classes == 2 else [0.5, 0.3, 0.2]))
+    X = rng.normal(size=(42, 3))
+    X[:, 0] += y
+    return X, y
+
+
+def small_integers(n_classes):
+    """Many ties: few values, equal rows of different classes, a constant column, two equal columns."""
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 4, size=(40, 4)).astype(float)
+    X[:, 2] = 3.0
+    X[:, 3] = X[:, 0]
+    y = (X[:, 0] + rng.integers(0, 3, 40) > 3).astype(int)
+    if n_classes == 3:
+        y = np.minimum(y + (X[:, 1] > 1), 2)
+    return X, y
+
+
+def with_gaps(n_classes):
+    """Missing values: some informative, one column missing altogether."""
+    X, y = clouds(n_classes, seed=2)
+    rng = np.random.default_rng(3)
+    X[rng.random(X.shape) < 0.25] = np.nan
+    X[y == 1, 1] = np.where(rng.random((y == 1).sum()) < 0.7, np.nan, X[y == 1, 1])
+    return np.column_stack([X, np.full(len(X), np.nan)]), y
+
+
+def mostly_zero(n_classes):
+    """Columns of one value but for a few rows (missing, in one of them), beside an ordinary one."""
+    X, y = clouds(n_classes, seed=6)
+    rng = np.random.default_rng(7)
+    few = rng.integers(1, 4, size=(len(y), 4)) * (rng.random((len(y), 4)) < 0.15).astype(float)
+    few[:, 0] += y * (rng.random(len(y)) < 0.2)
+    few[few[:, 2] == 0, 2] = np.nan
+    return np.column_stack([few, X[:, 0]]), y
+
+
+DATA = {"clouds": clouds, "small integers": small_integers, "gaps": with_gaps, "mostly zero": mostly_zero}
+WEIGHTS = np.tile([1, 2, 0, 1, 3, 1], 8)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("data", DATA)
+@pytest.mark.parametrize("method", DETERMINISTIC)
+def test_every_method_dialect_and_form(method, data, n_classes):
+    X, y = DATA[data](n_classes)
+    costs = [0.4, 1.0] if n_classes == 2 else [0.4, 0.7, 1.0]
+    for options in variants(method):
+        compare(X, y, method, costs=costs, **options)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("method", DETERMINISTIC)
+def test_sample_weights_with_zeros(method, n_classes):
+    X, y = clouds(n_classes, seed=5)
+    costs = [3, 7] if n_classes == 2 else [3, 9, 7]
+    compare(X, y, method, costs=costs, sample_weight=WEIGHTS[: len(y)], learning_rate=0.6)
+
+
+@pytest.mark.parametrize("criterion", ["entropy", "error"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_other_criteria(criterion, n_classes):
+    for data in DATA.values():
+        X, y = data(n_classes)
+        compare(X, y, "adacc2", criterion=criterion)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("method", ["adaboost", "adacc1", "rareboost", "adac2"])
+def test_categories_missing_ones_among_them(method, n_classes):
+    rng = np.random.default_rng(8)
+    X = np.column_stack([rng.integers(0, 5, 45), rng.normal(size=45), rng.integers(0, 3, 45)]).astype(float)
+    y = (np.isin(X[:, 0], [1, 3]) ^ (rng.random(45) < 0.2)).astype(int) + (n_classes == 3) * (X[:, 2] == 2)
+    X[rng.random(45) < 0.2, 2] = np.nan
+    X = np.column_stack([X, np.where(rng.random(45) < 0.1, rng.integers(1, 3, 45), 0)])  # a sparse one
+    compare(X, y, method, categorical=(0, 2, 3), costs=[0.5, 1, 0.8][:n_classes])
+
+
+@pytest.mark.parametrize("method", ["adaboost", "adacc1", "adamec"])
+def test_ties_go_to_the_negative_class(method):
+    """Symmetric data, where scores and leaves tie again and again."""
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 3, dtype=float)
+    y = np.array([0, 1, 1, 1, 0, 1, 0, 1, 0, 0, 1, 1])
+    for tie_class in (0, 1):
+        compare(X, y, method, costs=[1, 1], tie_class=tie_class)
+
+
+def test_a_failing_first_learner_is_kept_with_vote_one():
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
+    y = np.array([0, 1, 1, 0])
+    for method in DETERMINISTIC:
+        rounds = compare(X, y, method, costs=[1, 1])
+        assert len(rounds) == 1
+        assert rounds[0].alpha == [1.0, 1.0]
+
+
+def test_a_perfect_learner_ends_boosting():
+    X, y = np.arange(10.0)[:, None], np.repeat([0, 1], 5)
+    for method in DETERMINISTIC:
+        if method != "adacost":  # whose vote with alpha="cost" may fail even here
+            rounds = compare(X, y, method, costs=[1, 1])
+            assert len(rounds) == 1
+
+
+def test_many_rounds_do_not_drift():
+    X, y = clouds(2, seed=9)
+    for method in ("adacc1", "csb2", "adac3"):
+        compare(X, y, method, costs=[0.9, 1.0], n_rounds=150)
+
+
+def test_weights_that_shrink_for_errors_are_rebuilt():
+    """With costs on errors and a small cost, a wrong row loses more than a right one: the additive update's trap."""
+    X, y = clouds(2, seed=10)
+    for method in ("csb1", "csb2"):
+        rounds = compare(X, y, method, costs=[0.01, 1.0], costs_on="errors")
+        assert len(rounds) > 1
+
+
+def test_sparse_columns_for_many_rounds():
+    """The commonest code's weight is a difference; it must stay one of the same accuracy."""
+    X, y = mostly_zero(2)
+    for method in ("adacc1", "csb2", "adac3"):
+        compare(X, y, method, costs=[0.9, 1.0], n_rounds=150)
+
+
+def test_only_infinite_votes_are_capped():
+    """One prediction is never wrong, another hardly ever: the second keeps its vote."""
+    X, y = np.repeat([[0.0], [1.0]], [4, 6], axis=0), np.array([0] * 4 + [1] * 5 + [0])
+    rounds = compare(X, y, "rareboost", sample_weight=np.r_[np.full(9, 10.0), 0.01])
+    assert rounds[0].alpha[1] > rounds[0].alpha[0]
+
+
+def test_a_class_of_no_cost():
+    X, y = clouds(3, seed=12)
+    for method in WITH_COSTS:
+        compare(X, y, method, costs=[0.0, 1.0, 0.5])
+
+
+def recorded_samples(monkeypatch, sampler):
+    """Keep what the sampler of a run draws, in the form that naive.boost asks for."""
+    drawn, made = [], []
+    original_draw, original_make = sampler.draw, samplers.synthesise
+
+    def draw(self, weights, t):
+        sample = original_draw(self, weights, t)
+        drawn.append((self.rows.order[sample.rows], sample))
+        return sample
+
+    def make(*args):
+        made.append(original_make(*args))
+        return made[-1]
+
+    monkeypatch.setattr(sampler, "draw", draw)
+    monkeypatch.setattr(samplers, "synthesise", make)
+
+    def sample(t, D):
+        rows, recorded = drawn[t]
+        if recorded.extra is None:
+            return rows, D[rows], [], [], []
+        extra = recorded.extra
+        earlier = drawn[t - 1][1].extra.rows if t else []
+        new = ~np.isin(extra.rows, earlier)  # rows that are kept are drawn again
+        classes = np.repeat(np.arange(len(extra.starts) - 1), np.diff(extra.starts))[new]
+        X = np.concatenate(made)[extra.rows[new]]
+        return rows, D[rows], X.tolist(), classes.tolist(), extra.weight[new].tolist()
+
+    return sample
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("method", "dialect", "sampler"),
+    [
+        ("rusboost", "paper", samplers.Subsampler),
+        ("smoteboost", "paper", samplers.Smote),
+        ("smoteboost", "authors", samplers.KeptSmote),
+    ],
+)
+def test_sampling_methods(monkeypatch, method, dialect, sampler, n_classes, weighted):
+    X, y = clouds(n_classes, seed=4)
+    sample = recorded_samples(monkeypatch, sampler)
+    options = {"n_synthetic": 7} if method == "smoteboost" else {}
+    common = {"dialect": dialect, "sample_weight": WEIGHTS[: len(y)] if weighted else None}
+    engine = run_engine(X, y, method, n_estimators=ROUNDS, max_bins=None, random_state=3, **options, **common)
+    rounds = naive.boost(X, y, method, n_rounds=ROUNDS, sample=sample, **common)
+    assert len(rounds) > 1
+    assert_same(engine, rounds)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("rates", ["training", "out-of-bag"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("data", ["clouds", "small integers", "gaps"])
+@pytest.mark.parametrize("method", thinned(DETERMINISTIC))
+def test_rounds_that_see_a_part_of_the_rows(monkeypatch, method, data, n_classes, rates):
+    X, y = DATA[data](n_classes)
+    weight = WEIGHTS[: len(y)]
+    sample = recorded_samples(monkeypatch, samplers.Subsampler)
+    common = {"costs": [0.4, 1.0] if n_classes == 2 else [0.4, 0.7, 1.0]} if method in WITH_COSTS else {}
+    engine = run_engine(
+        X, y, method, n_estimators=ROUNDS, max_bins=None, random_state=5, subsample=0.6, rates=rates,
+        sample_weight=weight, **common,
+    )  # fmt: skip
+    oracle = naive.boost(
+        X, y, method, n_rounds=ROUNDS, sample=sample, subsample=True, out_of_bag=rates == "out-of-bag",
+        sample_weight=weight, **common,
+    )  # fmt: skip
+    assert_same(engine, oracle)

@@ -1,0 +1,173 @@
+"""Rows that change together again and again have sums of their own, which must stay theirs in every bin."""
+
+import warnings
+from functools import partial
+
+import numpy as np
+import pytest
+
+from adacc import BoostingClassifier
+from adacc.data.binned import Layout
+from adacc.data.binning import Binning
+from adacc.data.columns import ArrayTable
+from adacc.data.rows import Rows, Weights
+from adacc.data.threads import Threads
+
+N_ROWS = 300
+
+
+class Script:
+    """Weights that are multiplied as a test says, and the histograms that follow them."""
+
+    def __init__(self, seed, n_classes=2):
+        self.rng = rng = np.random.default_rng(seed)
+        self.x = rng.random(N_ROWS)
+        sparse = rng.integers(0, 4, N_ROWS) * (rng.random(N_ROWS) < 0.1)
+        X = np.column_stack([self.x, rng.normal(size=N_ROWS), sparse])
+        y = rng.integers(0, n_classes, N_ROWS).astype(np.intp)
+        sample_weight, threads = rng.random(N_ROWS) + 0.1, Threads(1)
+        columns = partial(Binning(sample_weight, 16).columns, ArrayTable(X))
+        self.layout = Layout(columns, 3, Rows.group(y, n_classes, sample_weight), threads)
+        self.rows, self.histogram = self.layout.rows, self.layout.histogram
+        self.x = self.x[self.rows.order]
+        self.commonest = np.bincount(self.layout.column(2)).argmax()
+        self.weights = Weights(self.rows, np.linspace(1.0, 2.0, n_classes), self.layout.pass_in_rows)
+        self.n_carried = self.n_listed = 0
+
+    def round(self, predicted, F):
+        """One round, after which every bin of the histograms must be what the rows have."""
+        n_classes, weights, true = self.rows.n_classes, self.weights, self.rows.true
+        predicted = np.asarray(predicted, dtype=np.uint8)
+        pairs = true.astype(np.intp) * n_classes + predicted
+        W = np.bincount(pairs, weights.values, n_classes**2).reshape(n_classes, n_classes)
+        counts = np.bincount(pairs, minlength=n_classes**2).reshape(n_classes, n_classes)
+        wanted = weights.values * F[true, predicted]
+        weights.update(F.copy(), W, predicted, counts)
+        np.testing.assert_allclose(weights.values, wanted / wanted.sum(), rtol=1e-9)
+        self.n_carried += weights.any_carried
+        self.n_listed += (weights.listing[3] - weights.listing[2]).sum()
+        (part,) = self.layout.parts
+        part.follow(weights, self.histogram)
+        part.complete(weights.scale, weights.class_weight, self.histogram)
+        for f in range(3):
+            begin, end = self.layout.coder.offsets[f : f + 2]
+            for k in range(n_classes):
+                block = slice(*self.rows.starts[k : k + 2])
+                fresh = np.bincount(self.layout.column(f)[block], weights.values[block], end - begin)
+                kept = self.histogram[k, begin:end] * weights.scale[k]
+                own = np.arange(end - begin) != (-1 if f < 2 else self.commonest)  # that is what the others leave
+                np.testing.assert_allclose(kept[own], fresh[own], rtol=1e-12, atol=0.0)
+
+
+def factors(ratio):
+    """Wrong rows gain `ratio` over right ones."""
+    return np.array([[1.0, ratio], [ratio, 1.0]])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_cuts_that_wander_and_change_their_sign(seed):
+    script = Script(seed)
+    cut = 0.4
+    for _ in range(250):
+        cut = np.clip(cut + script.rng.normal(0.0, 0.01), 0.05, 0.95)
+        predicted = (script.x > cut) ^ script.rng.integers(2)
+        script.round(predicted, factors(np.exp(script.rng.normal(0.0, 1.5))))
+    assert script.n_carried > 100
+    assert script.n_listed < 0.25 * 250 * N_ROWS
+
+
+@pytest.mark.parametrize("ratio", [5.0, 0.2])
+def test_what_has_left_does_not_suffer_from_what_those_that_stay_become(ratio):
+    """Rows leave, and those that stay apart gain or lose, round by round, and what is wrong in their sums with them."""
+    script = Script(0)
+    for i in range(60):
+        script.round(script.x > 0.4 + 0.15 * (i > 10) * (i % 20) / 20, np.array([[1.0, ratio], [1.0, ratio]]))
+    assert script.n_carried > 20
+
+
+def test_rows_that_lose_with_the_others_and_leave_before_they_gain():
+    """They lose again and again, though those that stay never do on the whole."""
+    script = Script(0)
+    for i in range(60):
+        gain = 5.0 if i % 2 else 0.2
+        script.round(script.x > (0.75 if i % 2 else 0.6), np.array([[1.0, gain], [1.0, gain]]))
+    assert script.n_carried > 20
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_growth_of_what_is_wrong_and_losses_are_one_account(seed):
+    """Heavy rows leave, what is wrong in the sums that they left grows, and then they lose by themselves."""
+    script = Script(seed)
+    many, few = script.x > 0.55, script.x > 0.75
+
+    def change(those, by):
+        script.round(those, np.array([[1.0, by], [1.0, by]]))
+
+    for _ in range(3):
+        change(many & ~few, 1e4)
+    for by in (1.0, 1.01, 1 / 1.01):
+        change(many, by)
+    for _ in range(3):
+        change(few, 9.8)
+    change(many & ~few, 0.0012)
+    assert script.n_carried > 0
+
+
+def test_rows_that_change_by_themselves_in_between():
+    """A few rows change alone: what stood apart must not be carried on as if they had not."""
+    script = Script(1)
+    for i in range(120):
+        cut = 0.995 if i % 4 == 3 else 0.4
+        script.round(script.x > cut, factors(np.exp(script.rng.normal())))
+    assert script.n_carried > 20
+
+
+def test_nobody_or_everybody_changes():
+    script = Script(2)
+    for i in range(60):
+        script.round(np.full(N_ROWS, i % 2) if i % 3 == 2 else script.x > 0.4, factors(np.exp(script.rng.normal())))
+    assert script.n_carried > 20
+
+
+def test_three_classes():
+    """Those predicted otherwise than most of their class may be of two kinds, which do not change alike."""
+    script = Script(3, n_classes=3)
+    for i in range(150):
+        left, middle, right = script.rng.permutation(3) if i % 2 else (0, 1, 1)
+        predicted = np.where(script.x < 0.3, left, np.where(script.x < 0.35, middle, right))
+        script.round(predicted, np.exp(script.rng.normal(size=(3, 3))))
+    assert script.n_carried > 20
+
+
+def test_sums_are_not_carried_on_for_ever():
+    script = Script(4)
+    anew = 0
+    for i in range(1500):
+        script.round((script.x > 0.4) ^ (i % 2), factors(2.0))
+        anew += script.weights.stale[:2].any()
+    assert 2 <= anew < 10
+
+
+@pytest.mark.compiled
+def test_a_method_that_takes_a_split_again_and_again_changes_few_rows(monkeypatch):
+    """CSB1 tells the same rows from the rest with one sign and then with the other."""
+    listed = []
+    update = Weights.update
+
+    def count(self, *arguments):
+        mean = update(self, *arguments)
+        listed.append((self.listing[3] - self.listing[2]).sum())
+        return mean
+
+    monkeypatch.setattr(Weights, "update", count)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 5))
+    y = X[:, 0] + rng.normal(size=4000) > 1.0
+    models = []
+    for pass_in_rows in (Layout.pass_in_rows, np.inf):
+        monkeypatch.setattr(Layout, "pass_in_rows", pass_in_rows)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            models.append(BoostingClassifier("csb1", costs={0: 0.9, 1: 1.0}, n_estimators=100).fit(X, y))
+    assert sum(listed[:100]) < 0.6 * sum(listed[100:])
+    np.testing.assert_allclose(models[0].decision_function(X), models[1].decision_function(X), rtol=0, atol=1e-9)

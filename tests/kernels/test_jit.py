@@ -1,0 +1,58 @@
+"""Kept machine code must be that of the code that is there."""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from adacc import kernels
+
+CALLEE = """
+from adacc.kernels.jit import kernel
+
+@kernel
+def answer():
+    return {}
+"""
+
+CALLER = """
+from adacc.kernels.jit import kernel
+from callee import answer
+
+@kernel
+def ask():
+    return answer()
+
+print(ask(), sum(ask.stats.cache_hits.values()))
+"""
+
+
+@pytest.mark.compiled
+def test_an_edit_to_a_callee_in_another_file_is_noticed(tmp_path):
+    caller, callee = tmp_path / "caller.py", tmp_path / "callee.py"
+    caller.write_text(CALLER)
+
+    def ask():
+        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+        done = subprocess.run(
+            [sys.executable, str(caller)], capture_output=True, text=True, env=environment, check=True
+        )
+        return done.stdout.split()
+
+    callee.write_text(CALLEE.format(41))
+    assert ask() == ["41", "0"]
+    assert ask() == ["41", "1"]
+    callee.write_text(CALLEE.format(42))
+    assert ask() == ["42", "0"]
+
+
+@pytest.mark.parametrize("file", sorted(Path(kernels.__file__).parent.glob("*.py")), ids=lambda file: file.stem)
+def test_no_kernel_calls_itself(file):
+    """Loaded from its cache it would end the process (numba issue 6061)."""
+    for function in ast.walk(ast.parse(file.read_text())):
+        if isinstance(function, ast.FunctionDef):
+            calls = (node.func for node in ast.walk(function) if isinstance(node, ast.Call))
+            assert function.name not in {call.id for call in calls if isinstance(call, ast.Name)}
