@@ -27,7 +27,7 @@ from adacc.study.plan import Task, read_protocol
 from adacc.study.run import load, split
 
 MEASURES = ("balanced_accuracy", "gmean", "opm", "auc")
-SAYS = {"narrow": (0.0,), "wide": (1.0,), "both alike": (0.5,), "both, tuned": tuning.SAYS}
+MIXING_WEIGHTS = {"narrow": (0.0,), "wide": (1.0,), "both alike": (0.5,), "both, tuned": tuning.MIXING_WEIGHTS}
 SHARES_OF_F1 = (0.0, 0.05, 0.1)
 
 
@@ -36,13 +36,13 @@ def try_out(dataset: str, data_dir: str | None) -> list[dict]:
     protocol, data = replace(read_protocol("forest"), folds=5), load(dataset, None, data_dir)
     train, _ = split(protocol, Task(dataset, 0, 0), data.target)
     X, y = data.frame.iloc[train].reset_index(drop=True), data.target[train]
-    found: dict[tuple[str, float], list[dict]] = {(say, share): [] for say in SAYS for share in SHARES_OF_F1}
+    found: dict[tuple[str, float], list[dict]] = {(say, share): [] for say in MIXING_WEIGHTS for share in SHARES_OF_F1}
     for grown_on, scored in StratifiedKFold(3, shuffle=True, random_state=1).split(X, y):
         model = AdaCCForestClassifier(random_state=0, pos_label=1)
         problem = model._read_training(X.iloc[grown_on], y[grown_on], None)
         grown = model._grown(problem, model._bags(), n_threads=1)
         for (say, share), measured in found.items():
-            tuning.SAYS, tuning.SHARE_OF_F1 = SAYS[say], share
+            tuning.MIXING_WEIGHTS, tuning.SHARE_OF_F1 = MIXING_WEIGHTS[say], share
             model.__dict__.update(model._tuned(grown, problem))
             scores = model.decision_function(X.iloc[scored])
             measured.append(metrics.evaluate(y[scored], (scores > 0).astype(int), scores, pos_label=1))

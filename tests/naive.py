@@ -12,7 +12,7 @@ Conventions beyond docs/methods.md:
   rows). Finite votes are never cut. Then the learning rate multiplies the vote, before any use of it.
 - A weighted error of at most ROUNDING is perfect: kept, and boosting ends. A failing round is discarded and
   boosting ends; a failing first round is kept with vote 1 (no learning rate).
-- A score within ROUNDING of 0 goes to `tie_class` (K = 2); K > 2: the lowest class within ROUNDING of the
+- A score within ROUNDING of 0 goes to `negative_class` (K = 2); K > 2: the lowest class within ROUNDING of the
   largest. Leaf classes likewise, for weights within TIE of the largest, the learner's weights summing to 1.
   A branch without weight predicts the learner's overall class.
 - The split of the largest impurity decrease; a later candidate must win by more than TIE. Order: features; in
@@ -276,12 +276,12 @@ def leaf_weights(X, y, weights, K, split, categorical):
     return leaves
 
 
-def leaf_class(weights, tie_class):
+def leaf_class(weights, negative_class):
     tied = [k for k, w in enumerate(weights) if w >= max(weights) - TIE]
-    return tie_class if len(weights) == len(tied) == 2 else tied[0]
+    return negative_class if len(weights) == len(tied) == 2 else tied[0]
 
 
-def fit_stump(X, y, weights, K, splits, criterion, categorical, tie_class):
+def fit_stump(X, y, weights, K, splits, criterion, categorical, negative_class):
     """The best of the splits, and the class that each of its three branches predicts."""
     total = sum(weights)
     weights = [w / total for w in weights]
@@ -295,7 +295,7 @@ def fit_stump(X, y, weights, K, splits, criterion, categorical, tie_class):
         if gain > best_gain + TIE:
             best_gain, best_split, best_leaves = gain, split, leaves
     seen = [leaf if sum(leaf) > 0 else everything for leaf in best_leaves]
-    left, right, missing = (leaf_class(leaf, tie_class) for leaf in seen)
+    left, right, missing = (leaf_class(leaf, negative_class) for leaf in seen)
     return best_split, (left, right, right if best_split[0] in categorical else missing)
 
 
@@ -327,9 +327,9 @@ def add_votes(scores, predicted, alpha, d):
     return [[s + v for s, v in zip(S, V, strict=True)] for S, V in zip(scores, votes, strict=True)]
 
 
-def decide(score, tie_class):
+def decide(score, negative_class):
     if isinstance(score, float):
-        return tie_class if abs(score) <= ROUNDING else int(score > 0)
+        return negative_class if abs(score) <= ROUNDING else int(score > 0)
     return min(k for k, S in enumerate(score) if max(score) - S <= ROUNDING)
 
 
@@ -364,7 +364,7 @@ def recalls_of_some(y, predicted, sample_weight, K, some, otherwise):
 
 def boost(X, y, method, *, n_rounds, costs=None, alpha="error", costs_on="all", dialect="paper", sample=None,
           subsample=False, out_of_bag=False, learning_rate=1.0, sample_weight=None, criterion="gini", categorical=(),
-          tie_class=0):  # fmt: skip
+          negative_class=0):  # fmt: skip
     """Boost stumps; one Round for each round that is kept.
 
     With `subsample` a failing round has vote 0 and leaves the weights as they are. With `out_of_bag` votes and costs
@@ -399,7 +399,7 @@ def boost(X, y, method, *, n_rounds, costs=None, alpha="error", costs_on="all", 
                 extra_X, extra_y, extra_D = kept_X, kept_y, kept_D
             seen_X, seen_y = [X[i] for i in chosen] + [*extra_X], [y[i] for i in chosen] + [*extra_y]
             seen_D = [*chosen_D, *extra_D]
-        split, classes = fit_stump(seen_X, seen_y, seen_D, K, splits, criterion, categorical, tie_class)
+        split, classes = fit_stump(seen_X, seen_y, seen_D, K, splits, criterion, categorical, negative_class)
         h = [classes[branch(x, *split, categorical)] for x in X]
 
         # 2. the weights by true and predicted class
@@ -424,10 +424,10 @@ def boost(X, y, method, *, n_rounds, costs=None, alpha="error", costs_on="all", 
             return [after[i] if i in unseen else scores[i] for i in rows]
 
         def recall_of(scores, unseen_scores, heard=heard):
-            recall = recalls(y, [decide(s, tie_class) for s in scores], sample_weight, K)
+            recall = recalls(y, [decide(s, negative_class) for s in scores], sample_weight, K)
             if not out_of_bag:
                 return recall
-            decided = [decide(s, tie_class) for s in unseen_scores]
+            decided = [decide(s, negative_class) for s in unseen_scores]
             return recalls_of_some(y, decided, sample_weight, K, heard, recall)
 
         # 3. and 4. the vote; where the costs C come from the ensemble, a provisional vote comes first

@@ -11,7 +11,7 @@ import adacc
 from adacc.algorithms import METHODS
 from adacc.boosting.session import train
 from adacc.data.columns import read
-from adacc.data.training_set import Problem
+from adacc.data.training_set import TrainingSet
 from adacc.estimators.settings import read_settings
 
 RANDOM = ("rusboost", "smoteboost")
@@ -35,13 +35,15 @@ class Recorded:
     scores: list
 
 
-def run_engine(X, y, method, *, sample_weight=None, tie_class=0, **params):
+def run_engine(X, y, method, *, sample_weight=None, negative_class=0, **params):
     """Train as an estimator would, keeping every round's weights and scores in the order of the rows given."""
     weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     used = np.flatnonzero(weight)
     y = np.asarray(y)
     classes = np.unique(y[used])
-    problem = Problem(read(X).take(used), np.searchsorted(classes, y[used]), weight[used], classes, tie_class, used)
+    problem = TrainingSet(
+        read(X).take(used), np.searchsorted(classes, y[used]), weight[used], classes, negative_class, used
+    )
     settings = read_settings(adacc.BoostingClassifier(method, **params).get_params(deep=False))
     weights_after, scores, merged = [], [], []
 
@@ -50,7 +52,7 @@ def run_engine(X, y, method, *, sample_weight=None, tie_class=0, **params):
             merged.append(merged_into(problem, boosting.ground.rows))
         shared = problem.weight / np.bincount(merged[0], problem.weight)[merged[0]]
         weights_after.append(boosting.ground.weights.values[merged[0]] * shared)
-        scores.append(boosting.ground.audience.scores.T[merged[0]].copy())
+        scores.append(boosting.ground.score_tracker.scores.T[merged[0]].copy())
         return False
 
     ensemble = train(settings, problem, after_round=record).ensemble
@@ -109,7 +111,7 @@ def assert_same(engine, rounds, categorical=()):
         np.testing.assert_allclose(engine.scores[t], expected.scores, rtol=1e-9, atol=1e-12)
 
 
-def compare(X, y, method, *, categorical=(), costs=None, tie_class=0, **options):
+def compare(X, y, method, *, categorical=(), costs=None, negative_class=0, **options):
     table = frame_of(X, categorical) if categorical else X
     given = {"costs": costs} if METHODS[method].rule.uses_costs else {}
     common = {name: options[name] for name in options if name not in ("max_bins", "n_rounds")}
@@ -119,13 +121,13 @@ def compare(X, y, method, *, categorical=(), costs=None, tie_class=0, **options)
         y,
         method,
         n_estimators=n_rounds,
-        tie_class=tie_class,
+        negative_class=negative_class,
         max_bins=options.get("max_bins"),
         **given,
         **common,
     )
     rounds = naive.boost(
-        X, y, method, n_rounds=n_rounds, costs=costs, categorical=categorical, tie_class=tie_class, **common
+        X, y, method, n_rounds=n_rounds, costs=costs, categorical=categorical, negative_class=negative_class, **common
     )
     assert_same(engine, rounds, categorical)
     return rounds

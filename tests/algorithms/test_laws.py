@@ -10,9 +10,9 @@ from support import variants
 
 from adacc.algorithms import METHODS
 from adacc.algorithms.adacc import AdaCC1
-from adacc.algorithms.catalog import settle
+from adacc.algorithms.catalog import resolve_options
 
-RULES = list(dict.fromkeys(settle(name, options)[1] for name in METHODS for options in variants(name)))
+RULES = list(dict.fromkeys(resolve_options(name, options)[1] for name in METHODS for options in variants(name)))
 every_rule = pytest.mark.parametrize("rule", RULES, ids=[f"{type(r).__name__}-{i}" for i, r in enumerate(RULES)])
 
 
@@ -103,7 +103,7 @@ PLAIN_WITH_EQUAL_COSTS = ("cgada", "adamec", "csb2", "adac1", "adac2", "adac3")
 @pytest.mark.parametrize("name", PLAIN_WITH_EQUAL_COSTS)
 @given(W=masses())
 def test_equal_costs_give_adaboost(name, W):
-    rule, adaboost = settle(name, {})[1], settle("adaboost", {})[1]
+    rule, adaboost = resolve_options(name, {})[1], resolve_options("adaboost", {})[1]
     ones = np.ones(len(W))
     alpha, expected = rule.vote(W, ones), adaboost.vote(W, ones)
     assert alpha == pytest.approx(expected, rel=1e-9)
@@ -127,7 +127,7 @@ def test_the_dialects_differ_where_the_specification_says_so():
     differing = set()
     W, costs = np.array([[0.4, 0.1], [0.2, 0.3]]), np.array([0.4, 1.0])
     for name in METHODS:
-        paper, authors = (settle(name, {"dialect": dialect})[1] for dialect in ("paper", "authors"))
+        paper, authors = (resolve_options(name, {"dialect": dialect})[1] for dialect in ("paper", "authors"))
         C = costs_of_round(paper, costs)
         alphas = paper.vote(W, C), authors.vote(W, C)
         same_vote = np.array_equal(alphas[0], alphas[1])

@@ -94,8 +94,8 @@ def test_ties_go_to_the_negative_class(method):
     """Symmetric data, where scores and leaves tie again and again."""
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 3, dtype=float)
     y = np.array([0, 1, 1, 1, 0, 1, 0, 1, 0, 0, 1, 1])
-    for tie_class in (0, 1):
-        compare(X, y, method, costs=[1, 1], tie_class=tie_class)
+    for negative_class in (0, 1):
+        compare(X, y, method, costs=[1, 1], negative_class=negative_class)
 
 
 def test_a_failing_first_learner_is_kept_with_vote_one():

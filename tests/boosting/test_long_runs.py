@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from support import thinned
 
-from adacc.algorithms.catalog import METHODS, settle
+from adacc.algorithms.catalog import METHODS, resolve_options
 from adacc.boosting.backend import Plan
-from adacc.boosting.local import Here
+from adacc.boosting.local import LocalBackend
 from adacc.boosting.loop import Boosting
-from adacc.data.binned import Layout
-from adacc.data.binning import Binning, Coder, Numbers
+from adacc.data.binned import BinnedDataset
+from adacc.data.binning import BinMapper, Binning, NumericBins
 from adacc.data.columns import ArrayTable
 from adacc.data.rows import Rows
 from adacc.data.threads import Threads
@@ -37,8 +37,8 @@ class Watched(StumpLearner):
             assert values.sum() == pytest.approx(1.0, rel=1e-9)
             for k, scale in enumerate(weights.scale):
                 block = slice(*self.rows.starts[k : k + 2])
-                for f in range(len(self.coder.features)):
-                    begin, end = self.coder.offsets[f : f + 2]
+                for f in range(len(self.bin_mapper.features)):
+                    begin, end = self.bin_mapper.offsets[f : f + 2]
                     fresh = np.bincount(self.layout.column(f)[block], values[block], end - begin)
                     off = np.abs(self.histogram[k, begin:end] * scale - fresh).max() / values[block].sum()
                     self.drift = max(self.drift, off)
@@ -52,10 +52,10 @@ def boosting_of(name, n_classes, learning_rate):
     y = np.minimum(rng.integers(0, n_classes + 2, 120), n_classes - 1)[::-1].astype(np.intp)
     ones, threads = np.ones(120), Threads(1)
     columns = partial(Binning(ones, 16).columns, ArrayTable(X.astype(float)))
-    layout = Layout(columns, 3, Rows.group(y, n_classes, ones), threads)
-    rule, costs = settle(name, {})[1], np.linspace(0.99, 1.0, n_classes)
+    layout = BinnedDataset(columns, 3, Rows.group(y, n_classes, ones), threads)
+    rule, costs = resolve_options(name, {})[1], np.linspace(0.99, 1.0, n_classes)
     plan = Plan(rule, costs, rule.decision(costs), learning_rate, 0)
-    return Boosting(Here(plan, Watched(layout, layout.histogram, "gini", 0, threads)))
+    return Boosting(LocalBackend(plan, Watched(layout, layout.histogram, "gini", 0, threads)))
 
 
 @pytest.mark.compiled
@@ -66,7 +66,7 @@ def test_ten_thousand_rounds_neither_overflow_nor_drift(name, n_classes, learnin
     boosting = boosting_of(name, n_classes, learning_rate)
     boosting.run(ROUNDS)
     assert boosting.ground.learner.drift < 1e-9
-    assert np.isfinite(boosting.ground.audience.scores).all()
+    assert np.isfinite(boosting.ground.score_tracker.scores).all()
     ensemble = boosting.ensemble()
     for record in (ensemble.votes, ensemble.factors, ensemble.history["class_weight"]):
         assert np.isfinite(record).all()
@@ -80,7 +80,7 @@ def many_codes(n_rounds, n_codes):
     records = np.zeros(n_rounds, dtype=dtypes.STUMP)
     records["cut"] = rng.integers(0, n_codes - 2, n_rounds)
     records["right"] = records["missing"] = 1
-    return Stumps(records, Coder((Numbers(np.arange(n_codes - 2.0)),))), rng.normal(size=(n_rounds, 2, 1))
+    return Stumps(records, BinMapper((NumericBins(np.arange(n_codes - 2.0)),))), rng.normal(size=(n_rounds, 2, 1))
 
 
 def test_many_rounds_on_many_thresholds_are_compiled_in_little_memory():

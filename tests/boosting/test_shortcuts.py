@@ -13,12 +13,12 @@ from adacc import kernels
 from adacc.boosting.session import train
 from adacc.data import binned as layout
 from adacc.data import binning
-from adacc.data.binned import Layout
+from adacc.data.binned import BinnedDataset
 from adacc.data.binning import Binning
 from adacc.data.columns import ArrayTable
 from adacc.data.rows import Rows
 from adacc.data.threads import Threads
-from adacc.data.training_set import Problem
+from adacc.data.training_set import TrainingSet
 from adacc.estimators.settings import read_settings
 from adacc.kernels import weighing
 from adacc.learners import stump as learners
@@ -41,7 +41,7 @@ def layout_of(X, y, weight=None, collapse=True, n_threads=1):
     rows = Rows.group(np.asarray(y, dtype=np.intp), y.max() + 1, weight)
     columns = partial(Binning(rows.weight, None).columns, ArrayTable(X))
     with Threads(n_threads) as threads:
-        return Layout(columns, X.shape[1], rows, threads, collapse)
+        return BinnedDataset(columns, X.shape[1], rows, threads, collapse)
 
 
 def test_equal_rows_of_a_class_are_one_with_the_sum_of_their_weights():
@@ -125,7 +125,7 @@ def test_few_equal_rows_are_not_worth_it():
 @pytest.mark.parametrize(("method", "all_rows"), [("rusboost", True), ("adaboost", False)])
 def test_equal_rows_stay_apart_where_a_sampler_draws_from_them(method, all_rows):
     X, y = repeated()
-    problem = Problem(ArrayTable(X), y, np.ones(len(y)), np.arange(2), 0, np.arange(len(y)))
+    problem = TrainingSet(ArrayTable(X), y, np.ones(len(y)), np.arange(2), 0, np.arange(len(y)))
     settings = read_settings(adacc.BoostingClassifier(method, n_estimators=1).get_params(deep=False))
     seen = []
     train(settings, problem, after_round=lambda boosting, _: seen.append(len(boosting.ground.rows.order)))

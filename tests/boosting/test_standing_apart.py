@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from adacc import BoostingClassifier
-from adacc.data.binned import Layout
+from adacc.data.binned import BinnedDataset
 from adacc.data.binning import Binning
 from adacc.data.columns import ArrayTable
 from adacc.data.rows import Rows, Weights
@@ -27,7 +27,7 @@ class Script:
         y = rng.integers(0, n_classes, N_ROWS).astype(np.intp)
         sample_weight, threads = rng.random(N_ROWS) + 0.1, Threads(1)
         columns = partial(Binning(sample_weight, 16).columns, ArrayTable(X))
-        self.layout = Layout(columns, 3, Rows.group(y, n_classes, sample_weight), threads)
+        self.layout = BinnedDataset(columns, 3, Rows.group(y, n_classes, sample_weight), threads)
         self.rows, self.histogram = self.layout.rows, self.layout.histogram
         self.x = self.x[self.rows.order]
         self.commonest = np.bincount(self.layout.column(2)).argmax()
@@ -50,7 +50,7 @@ class Script:
         part.follow(weights, self.histogram)
         part.complete(weights.scale, weights.class_weight, self.histogram)
         for f in range(3):
-            begin, end = self.layout.coder.offsets[f : f + 2]
+            begin, end = self.layout.bin_mapper.offsets[f : f + 2]
             for k in range(n_classes):
                 block = slice(*self.rows.starts[k : k + 2])
                 fresh = np.bincount(self.layout.column(f)[block], weights.values[block], end - begin)
@@ -164,8 +164,8 @@ def test_a_method_that_takes_a_split_again_and_again_changes_few_rows(monkeypatc
     X = rng.normal(size=(4000, 5))
     y = X[:, 0] + rng.normal(size=4000) > 1.0
     models = []
-    for pass_in_rows in (Layout.pass_in_rows, np.inf):
-        monkeypatch.setattr(Layout, "pass_in_rows", pass_in_rows)
+    for pass_in_rows in (BinnedDataset.pass_in_rows, np.inf):
+        monkeypatch.setattr(BinnedDataset, "pass_in_rows", pass_in_rows)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             models.append(BoostingClassifier("csb1", costs={0: 0.9, 1: 1.0}, n_estimators=100).fit(X, y))

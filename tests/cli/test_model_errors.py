@@ -201,7 +201,7 @@ def test_a_link_to_the_data_is_the_data(here):
 def test_stopped_halfway_it_leaves_nothing(here, monkeypatch, ending, fault, code):
     for module in ("arrow", "batches"):
         monkeypatch.setattr(f"adacc.tables.{module}.ROWS", 50)
-    decide = adacc.cli.saved.Saved.decide
+    class_index = adacc.cli.saved.Saved.class_index
     calls = []
 
     def stops(self, X, threshold):
@@ -209,7 +209,7 @@ def test_stopped_halfway_it_leaves_nothing(here, monkeypatch, ending, fault, cod
         if len(calls) == 3:
             assert list(here.glob(".adacc-*.tmp"))
             raise fault
-        return decide(self, X, threshold)
+        return class_index(self, X, threshold)
 
     monkeypatch.setattr("adacc.cli.saved.Saved.decide", stops)
     before = sorted(here.iterdir())

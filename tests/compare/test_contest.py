@@ -14,7 +14,7 @@ from sklearn import metrics as sk
 import adacc
 from adacc.compare import Plan, Problem, audit, contest, contestants, curves, make_splits, model, verdict
 from adacc.compare.contest import Job, find_method, play
-from adacc.compare.verdict import Standing, report
+from adacc.compare.verdict import Leaderboard, report
 from adacc.study.baselines import BASELINES
 
 FEW = ("adacc1", "cgada", "adamec-cal", "adaboost", "logistic-regression", "adaboost-threshold")
@@ -43,7 +43,7 @@ def held():
 @pytest.fixture
 def standing(held):
     problem, splits, plan, outcomes = held
-    standing = Standing(problem, splits, plan, "balanced_accuracy", contestants())
+    standing = Leaderboard(problem, splits, plan, "balanced_accuracy", contestants())
     for outcome in outcomes:
         standing.tell(outcome)
     return standing
@@ -123,7 +123,7 @@ class TestContest:
 
         monkeypatch.setitem(BASELINES, "logistic-regression", replace(BASELINES["logistic-regression"], scores=failing))
         plan = Plan(("logistic-regression", "adacc1"), rounds=3, seed=0)
-        standing = Standing(problem, splits, plan, "auc", contestants())
+        standing = Leaderboard(problem, splits, plan, "auc", contestants())
         for outcome in contest(problem, splits, plan):
             standing.tell(outcome)
         ours, theirs = standing.table()
@@ -185,7 +185,7 @@ class TestVerdict:
 
     def test_a_method_twice_cannot_be_told_from_itself(self, held):
         problem, splits, plan, outcomes = held
-        twins = Standing(problem, splits, replace(plan, methods=("adacc1", "adacc2")), "f1", contestants())
+        twins = Leaderboard(problem, splits, replace(plan, methods=("adacc1", "adacc2")), "f1", contestants())
         for outcome in of(outcomes, "adacc1"):
             twins.tell(outcome)
             twins.tell(outcome._replace(method="adacc2"))
@@ -195,7 +195,7 @@ class TestVerdict:
 
     def test_what_was_done_before_a_stop_counts(self, held):
         problem, splits, plan, outcomes = held
-        early = Standing(problem, splits, plan, "balanced_accuracy", contestants())
+        early = Leaderboard(problem, splits, plan, "balanced_accuracy", contestants())
         for outcome in outcomes[:5]:  # four methods of adacc on the first split, a baseline
             early.tell(outcome)
         result = report(early, "adacc compare", 3, 2, stopped=True)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from adacc import kernels
-from adacc.data.binning import NONE, Numbers, find_thresholds
+from adacc.data.binning import NONE, NumericBins, find_thresholds
 from adacc.estimators.reading import number_labels
 from adacc.kernels.thresholds import FEW, spread
 
@@ -110,7 +110,7 @@ def test_bins_are_those_of_the_plain_rule(values, is_whole, max_bins, weighted):
         thresholds, every = find_thresholds(values, weights if weighted else NONE, known, max_bins)
         assert thresholds.tolist() == expected
         assert every == (len(np.unique(values[present])) <= most)
-        codes = Numbers(thresholds).code(values, known)
+        codes = NumericBins(thresholds).code(values, known)
         np.testing.assert_array_equal(codes[present], np.searchsorted(thresholds, values[present]))
         assert (codes[~present] == len(thresholds) + 1).all()
     np.testing.assert_array_equal(values, before)

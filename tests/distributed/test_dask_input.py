@@ -197,7 +197,10 @@ def test_a_column_whose_type_differs_between_partitions(two, how):
     found = on_dask(two, "adaboost", n_estimators=8).fit(from_parts(parts), in_chunks(SIZES, Y)[0])
     whole = pd.concat([part.astype({"extra": object}) for part in parts])
     assert_same_model(found, here("adaboost", n_estimators=8).fit(whole, Y))
-    features, local = (found._ensemble.models.coder.features, here().fit(whole, Y)._ensemble.models.coder.features)
+    features, local = (
+        found._ensemble.models.bin_mapper.features,
+        here().fit(whole, Y)._ensemble.models.bin_mapper.features,
+    )
     assert features[1].categorical == local[1].categorical
     if local[1].categorical:
         assert features[1].values == local[1].values

@@ -15,7 +15,7 @@ import pytest
 from support import DETERMINISTIC, thinned
 
 from adacc import AdaCC1Classifier, BoostingClassifier, CGAdaClassifier, CostSearchCV
-from adacc.data.binning import Numbers
+from adacc.data.binning import NumericBins
 from adacc.distributed import files, fit_parquet, memory
 from adacc.distributed.memory import read_size
 from adacc.tables import TableError, read_frame, read_labels
@@ -86,9 +86,9 @@ def assert_same(found, local, X=None):
     assert found.history_.keys() == local.history_.keys()
     for name in local.history_:
         np.testing.assert_allclose(found.history_[name], local.history_[name], rtol=1e-11, atol=1e-12, err_msg=name)
-    features = zip(found._ensemble.models.coder.features, local._ensemble.models.coder.features, strict=True)
+    features = zip(found._ensemble.models.bin_mapper.features, local._ensemble.models.bin_mapper.features, strict=True)
     for one, other in features:
-        if isinstance(other, Numbers):
+        if isinstance(other, NumericBins):
             np.testing.assert_array_equal(one.thresholds, other.thresholds)
         else:
             assert one == other

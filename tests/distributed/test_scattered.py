@@ -13,7 +13,7 @@ import adacc
 from adacc.algorithms import METHODS
 from adacc.boosting.loop import Boosting
 from adacc.boosting.session import make_plan
-from adacc.boosting.sharded import Coded, Reweigh, Scattered, Shard, Vote, total
+from adacc.boosting.sharded import BinnedShard, Reweigh, Shard, ShardedBackend, Vote, total
 from adacc.data.columns import read
 from adacc.data.threads import Threads
 from adacc.estimators.settings import read_settings
@@ -21,7 +21,7 @@ from adacc.estimators.settings import read_settings
 ROUNDS = 15
 
 
-class Crew:
+class ShardExecutor:
     """Shards in this process, which are given what is new, and all of it where they say so."""
 
     def __init__(self, shards):
@@ -36,7 +36,7 @@ class Crew:
         return [shard.tally(log, class_weight) for shard in self.shards]
 
 
-class Forgetful(Crew):
+class Forgetful(ShardExecutor):
     """Before each question one shard is lost, and a copy in its place."""
 
     def ask(self, log):
@@ -78,19 +78,19 @@ class Case:
         self.model = adacc.BoostingClassifier(method, n_estimators=n_rounds, max_bins=16, **options)
         self.model.fit(X, y, sample_weight=weight)
         self.settings = read_settings(self.model.get_params(deep=False))
-        self.coder = self.model._ensemble.models.coder
+        self.bin_mapper = self.model._ensemble.models.bin_mapper
         table = read(X)
-        self.codes, self.y, self.weight = self.coder.codes(table, table.every_row, Threads(1)), y, weight
+        self.codes, self.y, self.weight = self.bin_mapper.codes(table, table.every_row, Threads(1)), y, weight
         self.class_weight = np.bincount(y, weight)
-        tie_class = self.model._negative_class(self.model.classes_, self.class_weight)
-        self.plan = make_plan(self.settings, self.model.classes_, self.class_weight, tie_class)
+        negative_class = self.model._negative_class(self.model.classes_, self.class_weight)
+        self.plan = make_plan(self.settings, self.model.classes_, self.class_weight, negative_class)
 
     def shard(self, *pieces):
-        coded = [Coded(self.codes[:, some], self.y[some].astype(np.uint8), self.weight[some]) for some in pieces]
-        return Shard(coded, self.coder, self.class_weight)
+        coded = [BinnedShard(self.codes[:, some], self.y[some].astype(np.uint8), self.weight[some]) for some in pieces]
+        return Shard(coded, self.bin_mapper, self.class_weight)
 
     def boost(self, crew):
-        ground = Scattered(self.plan, self.coder, self.class_weight, self.settings.criterion, crew)
+        ground = ShardedBackend(self.plan, self.bin_mapper, self.class_weight, self.settings.criterion, crew)
         boosting = Boosting(ground)
         boosting.run(self.settings.n_rounds)
         return boosting.ensemble(), ground.log
@@ -125,7 +125,7 @@ def test_shards_learn_the_local_model(method, n_classes, weights):
     case = Case(X, y, WEIGHTS[weights](np.random.default_rng(5), len(y)), method)
     for n_shards in (1, 3, 11):
         shards = [case.shard(some) for some in cut(len(y), n_shards)]
-        assert_same(case.boost(Crew(shards))[0], case.model._ensemble)
+        assert_same(case.boost(ShardExecutor(shards))[0], case.model._ensemble)
     assert len(case.model._ensemble) >= 3, "hardly boosted"
 
 
@@ -140,7 +140,7 @@ def test_any_cut_learns_the_local_model(seed, n_shards, method):
         X, y = X.iloc[order], y[order]
     case = Case(X, y, WEIGHTS["fractions"](np.random.default_rng(seed), len(y)), method, n_rounds=6)
     pieces = cut(len(y), n_shards, seed) if seed % 3 else np.array_split(np.arange(len(y)), n_shards)
-    assert_same(case.boost(Crew([case.shard(some) for some in pieces]))[0], case.model._ensemble)
+    assert_same(case.boost(ShardExecutor([case.shard(some) for some in pieces]))[0], case.model._ensemble)
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "error"])
@@ -148,14 +148,14 @@ def test_any_cut_learns_the_local_model(seed, n_shards, method):
 def test_options_reach_the_shards(criterion, options):
     X, y = rows()
     case = Case(X, y, np.ones(len(y)), "adacc2", criterion=criterion, **options)
-    assert_same(case.boost(Crew([case.shard(some) for some in cut(len(y), 4)]))[0], case.model._ensemble)
+    assert_same(case.boost(ShardExecutor([case.shard(some) for some in cut(len(y), 4)]))[0], case.model._ensemble)
 
 
 def test_pieces_of_one_shard_are_as_good_as_shards():
     """The same rows in the same order: to the last bit what one piece of them gives."""
     X, y = rows()
     case = Case(X, y, WEIGHTS["fractions"](np.random.default_rng(5), len(y)), "adacc1")
-    _, log = case.boost(Crew([case.shard(np.arange(len(y)))]))
+    _, log = case.boost(ShardExecutor([case.shard(np.arange(len(y)))]))
     pieces = np.array_split(np.arange(len(y)), 5)
     assert bits(case.shard(*pieces).read(0, log)) == bits(case.shard(np.arange(len(y))).read(0, log))
 
@@ -165,7 +165,7 @@ def test_shards_that_are_lost_all_the_time_change_no_bit(method):
     X, y = rows()
     case = Case(X, y, WEIGHTS["fractions"](np.random.default_rng(5), len(y)), method)
     pieces = cut(len(y), 4)
-    undisturbed, log = case.boost(Crew([case.shard(some) for some in pieces]))
+    undisturbed, log = case.boost(ShardExecutor([case.shard(some) for some in pieces]))
     disturbed, same_log = case.boost(Forgetful([case.shard(some) for some in pieces]))
     assert disturbed.votes.tobytes() == undisturbed.votes.tobytes()
     assert disturbed.models.records.tobytes() == undisturbed.models.records.tobytes()
@@ -176,7 +176,7 @@ def test_shards_that_are_lost_all_the_time_change_no_bit(method):
 def test_a_copy_must_read_from_the_beginning(n_before):
     X, y = rows(3)
     case = Case(X, y, WEIGHTS["fractions"](np.random.default_rng(5), len(y)), "adacc2")
-    _, log = case.boost(Crew([case.shard(np.arange(len(y)))]))
+    _, log = case.boost(ShardExecutor([case.shard(np.arange(len(y)))]))
     shard = case.shard(cut(len(y), 3)[0])
     shard.read(0, log[:n_before])
     copy = pickle.loads(pickle.dumps(shard))
@@ -187,7 +187,7 @@ def test_a_copy_must_read_from_the_beginning(n_before):
 def test_what_was_read_is_not_read_again():
     X, y = rows()
     case = Case(X, y, WEIGHTS["whole"](np.random.default_rng(5), len(y)), "adacc1")
-    _, log = case.boost(Crew([case.shard(np.arange(len(y)))]))
+    _, log = case.boost(ShardExecutor([case.shard(np.arange(len(y)))]))
     shard = case.shard(cut(len(y), 2)[0])
     once = bits(shard.read(0, log))
     for first in (0, 3, len(log) - 1, 0):
@@ -203,7 +203,7 @@ def test_an_answer_is_of_the_rows_of_the_shard():
     X, y = rows(3)
     weight = WEIGHTS["fractions"](np.random.default_rng(5), len(y))
     case = Case(X, y, weight, "adan-cc1")  # whose costs follow the stump's errors
-    ensemble, log = case.boost(Crew([case.shard(np.arange(len(y)))]))
+    ensemble, log = case.boost(ShardExecutor([case.shard(np.arange(len(y)))]))
     some = cut(len(y), 3)[0]
     answer = case.shard(some).read(0, log)
 
@@ -220,8 +220,8 @@ def test_tallies_hold_the_scores_of_all_rows(method, n_classes):
     """Of `adac1` boosting ends with a stump that is heard of by none."""
     X, y = rows(n_classes)
     case = Case(X, y, WEIGHTS["fractions"](np.random.default_rng(5), len(y)), method)
-    crew = Crew([case.shard(some) for some in cut(len(y), 4)])
-    ground = Scattered(case.plan, case.coder, case.class_weight, "gini", crew)
+    crew = ShardExecutor([case.shard(some) for some in cut(len(y), 4)])
+    ground = ShardedBackend(case.plan, case.bin_mapper, case.class_weight, "gini", crew)
     Boosting(ground).run(ROUNDS)
     multiplied = np.linspace(1.0, 2.0, n_classes)
     scores = case.model.decision_function(X).reshape(len(y), -1)
@@ -243,7 +243,7 @@ def test_300_rounds_do_not_drift(method):
     X, y = rows(n_rows=500)
     case = Case(X, y, WEIGHTS["fractions"](np.random.default_rng(5), len(y)), method, n_rounds=300)
     shards = [case.shard(some) for some in cut(len(y), 3)]
-    ensemble, log = case.boost(Crew(shards))
+    ensemble, log = case.boost(ShardExecutor(shards))
     assert len(ensemble) == 300, "boosting ended early, and shows nothing"
     assert isinstance(log[-1], Reweigh)
     whole = 0.0
@@ -252,7 +252,7 @@ def test_300_rounds_do_not_drift(method):
         weights = now.weights.values
         whole += weights.sum()
         fresh = np.zeros_like(now.histogram)
-        for j in range(len(case.coder.features)):
-            np.add.at(fresh, (kept.rows.true, case.coder.offsets[j] + kept.column(j).astype(int)), weights)
+        for j in range(len(case.bin_mapper.features)):
+            np.add.at(fresh, (kept.rows.true, case.bin_mapper.offsets[j] + kept.column(j).astype(int)), weights)
         np.testing.assert_allclose(now.histogram, fresh, rtol=0, atol=1e-12)
     assert whole == pytest.approx(1.0, abs=1e-10)

@@ -14,8 +14,8 @@ from sklearn.utils.class_weight import compute_sample_weight
 import adacc
 from adacc.algorithms.adacc import AdaCC2
 from adacc.boosting.backend import Plan
-from adacc.boosting.bagging import Bags, Kind, draw_bag, grow_forest
-from adacc.data.binned import Layout
+from adacc.boosting.bagging import Bags, BagSpec, draw_bag, grow_forest
+from adacc.data.binned import BinnedDataset
 from adacc.data.binning import Binning
 from adacc.data.columns import read
 from adacc.data.rows import Rows
@@ -50,9 +50,9 @@ def test_rows_out_of_the_bags_hear_only_the_bags_they_are_not_in(n_classes):
     X[rng.random(X.shape) < 0.1] = np.nan
     y = np.sort(rng.choice(n_classes, 90, p=[0.7, 0.3] if n_classes == 2 else [0.5, 0.3, 0.2]))
     rows = Rows.group(y, n_classes, rng.integers(1, 4, 90).astype(float))
-    layout = Layout(partial(Binning(rows.weight, None).columns, read(X)), 3, rows, Threads(1))
+    layout = BinnedDataset(partial(Binning(rows.weight, None).columns, read(X)), 3, rows, Threads(1))
     even = np.ones(n_classes)
-    kinds = (Kind(4, 1.0, 1, Growth(max_depth=None)), Kind(3, 1.5, 4, Growth(max_depth=2, max_features=2)))
+    kinds = (BagSpec(4, 1.0, 1, Growth(max_depth=None)), BagSpec(3, 1.5, 4, Growth(max_depth=2, max_features=2)))
     bags = Bags(kinds, criterion="gini", seed=5)
     forest = grow_forest(layout, Plan(AdaCC2(), even, even, 1.0, 0), bags, Threads(1))
 

@@ -169,7 +169,7 @@ def test_ties_go_where_they_went(positive, tmp_path):
 
 def test_categories_keep_their_types(tmp_path):
     again = saved(fitted("adacc1", "frame"), tmp_path)
-    kept = [getattr(feature, "values", None) for feature in again._ensemble.models.coder.features]
+    kept = [getattr(feature, "values", None) for feature in again._ensemble.models.bin_mapper.features]
     assert exactly(kept[2:]) == exactly([("a", "b", "ü", None), (False, True), (2.5, 1, "1", None), (7, 8, 9)])
 
 

@@ -176,10 +176,10 @@ def test_warm_start_with_fewer_rounds_or_other_classes_is_refused(rare):
 @pytest.mark.parametrize("fraction", [0.01, 0.1, 0.9])
 def test_early_stopping_sees_every_class_however_rare(fraction):
     from adacc.data.columns import ArrayTable
-    from adacc.data.training_set import Problem
+    from adacc.data.training_set import TrainingSet
 
     y = np.r_[np.zeros(995, dtype=int), 1, 1, 2, 2, 2]
-    problem = Problem(ArrayTable(np.arange(1000.0)[:, None]), y, np.ones(1000), np.arange(3), 0, np.arange(1000))
+    problem = TrainingSet(ArrayTable(np.arange(1000.0)[:, None]), y, np.ones(1000), np.arange(3), 0, np.arange(1000))
     train, watch = problem.split(fraction, seed=0)
     assert set(train.y) == set(watch.y) == {0, 1, 2}
     rows = np.concatenate([train.table.native, watch.table.native]).ravel()

@@ -12,11 +12,11 @@ from support import run_engine
 
 import adacc
 from adacc.algorithms.base import Rule
-from adacc.algorithms.catalog import settle
+from adacc.algorithms.catalog import resolve_options
 from adacc.boosting.backend import Plan
-from adacc.boosting.local import Here
+from adacc.boosting.local import LocalBackend
 from adacc.boosting.loop import Boosting
-from adacc.data.binned import Layout
+from adacc.data.binned import BinnedDataset
 from adacc.data.binning import Binning
 from adacc.data.columns import ArrayTable
 from adacc.data.rows import Rows
@@ -117,7 +117,9 @@ def coder_of(values, weights=None, max_bins=255):
     weights = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=float)
     table = ArrayTable(np.asarray(values, dtype=float)[:, None])
     rows = Rows.group(np.zeros(len(values), dtype=np.intp), 1, weights)
-    return Layout(partial(Binning(weights, max_bins).columns, table), table.n_columns, rows, Threads(1)).coder
+    return BinnedDataset(
+        partial(Binning(weights, max_bins).columns, table), table.n_columns, rows, Threads(1)
+    ).bin_mapper
 
 
 @given(
@@ -126,13 +128,13 @@ def coder_of(values, weights=None, max_bins=255):
 )
 def test_codes_say_which_thresholds_lie_below(values, max_bins):
     values = np.array(values, dtype=float)
-    coder = coder_of(values, max_bins=max_bins)
-    thresholds = coder.features[0].thresholds
+    bin_mapper = coder_of(values, max_bins=max_bins)
+    thresholds = bin_mapper.features[0].thresholds
     assert len(thresholds) < (max_bins or len(values) + 1)
     assert (np.diff(thresholds) > 0).all()
     assert np.isfinite(thresholds).all()
     table = ArrayTable(values[:, None])
-    codes = coder.codes(table, np.arange(len(values), dtype=np.uint32), Threads(1))[0]
+    codes = bin_mapper.codes(table, np.arange(len(values), dtype=np.uint32), Threads(1))[0]
     expected = [len(thresholds) + 1 if np.isnan(v) else int((v > thresholds).sum()) for v in values]
     assert codes.tolist() == expected
     distinct = np.unique(values[~np.isnan(values)])
@@ -142,8 +144,8 @@ def test_codes_say_which_thresholds_lie_below(values, max_bins):
 
 def test_codes_of_very_many_thresholds():
     values = np.random.default_rng(0).permutation(3000).astype(float)
-    coder = coder_of(values, max_bins=None)
-    codes = coder.codes(ArrayTable(values[:, None]), np.arange(3000, dtype=np.uint32), Threads(1))[0]
+    bin_mapper = coder_of(values, max_bins=None)
+    codes = bin_mapper.codes(ArrayTable(values[:, None]), np.arange(3000, dtype=np.uint32), Threads(1))[0]
     assert codes.dtype == np.uint16
     np.testing.assert_array_equal(codes, values)
 
@@ -166,10 +168,10 @@ def test_a_heavy_value_has_a_bin_of_its_own_wherever_it_stands():
 
 def boosting_of(X, y, rule, costs, pass_in_rows=None):
     table, ones, threads = ArrayTable(X), np.ones(len(y)), Threads(1)
-    layout = Layout(partial(Binning(ones, 16).columns, table), table.n_columns, Rows.group(y, 2, ones), threads)
+    layout = BinnedDataset(partial(Binning(ones, 16).columns, table), table.n_columns, Rows.group(y, 2, ones), threads)
     learner = StumpLearner(layout, layout.histogram, "gini", 0, threads)
     learner.pass_in_rows = learner.pass_in_rows if pass_in_rows is None else pass_in_rows
-    return Boosting(Here(Plan(rule, np.array(costs, dtype=float), np.ones(2), 1.0, 0), learner))
+    return Boosting(LocalBackend(Plan(rule, np.array(costs, dtype=float), np.ones(2), 1.0, 0), learner))
 
 
 def assert_histograms_are_those_of_the_weights(boosting, rtol):
@@ -179,8 +181,8 @@ def assert_histograms_are_those_of_the_weights(boosting, rtol):
     kept = learner.histogram[:2] * ground.weights.scale[:, None]
     for k in range(2):
         block = slice(*rows.starts[k : k + 2])
-        for f in range(len(learner.coder.features)):
-            begin, end = learner.coder.offsets[f : f + 2]
+        for f in range(len(learner.bin_mapper.features)):
+            begin, end = learner.bin_mapper.offsets[f : f + 2]
             fresh = np.bincount(learner.layout.column(f)[block], weights[block], end - begin)
             np.testing.assert_allclose(kept[k, begin:end], fresh, rtol=rtol, atol=1e-30)
 
@@ -193,7 +195,7 @@ def test_incremental_histograms_stay_those_of_the_weights():
     shrinking = {"costs_on": "errors"}  # wrong rows of the cheap class lose weight: additions would lose all accuracy
     cases = [("adacc1", [1, 1], {}), ("adac2", [0.99, 1], {}), ("csb2", [0.97, 1], {}), ("csb1", [0.01, 1], shrinking)]
     for name, costs, options in cases:
-        boosting = boosting_of(X, y, settle(name, options)[1], costs)
+        boosting = boosting_of(X, y, resolve_options(name, options)[1], costs)
         boosting.run(400)
         assert_histograms_are_those_of_the_weights(boosting, rtol=1e-11)
 
@@ -201,11 +203,11 @@ def test_incremental_histograms_stay_those_of_the_weights():
 def test_only_rows_predicted_otherwise_than_most_of_their_class_are_touched():
     X = np.random.default_rng(7).normal(size=(200, 4))
     y = (X[:, 0] + X[:, 1] > 1).astype(np.intp)
-    boosting = boosting_of(X, y, settle("adaboost", {})[1], [1, 1], pass_in_rows=np.inf)
+    boosting = boosting_of(X, y, resolve_options("adaboost", {})[1], [1, 1], pass_in_rows=np.inf)
 
-    def look(boosting, model):
+    def find_best(boosting, model):
         ground = boosting.ground
-        starts, weights, predicted = ground.rows.starts, ground.weights, ground.audience.predicted
+        starts, weights, predicted = ground.rows.starts, ground.weights, ground.score_tracker.predicted
         for k in range(2):
             listed = weights.listing[0][starts[k] : weights.listing[3][k]]
             block = predicted[starts[k] : starts[k + 1]]
@@ -214,7 +216,7 @@ def test_only_rows_predicted_otherwise_than_most_of_their_class_are_touched():
                 np.testing.assert_array_equal(listed, starts[k] + np.flatnonzero(block != common))
         return False
 
-    boosting.run(60, look)
+    boosting.run(60, find_best)
     assert len(boosting.rounds) == 60
 
 
@@ -249,8 +251,10 @@ def test_votes_that_cancel_are_a_tie():
     records = ensemble.models.records.copy()
     records["feature"], records["left"] = -1, [1, 1, 0]
     votes = np.array([[0.1, 0.1], [0.2, 0.2], [0.3, 0.3]])
-    for tie_class in (0, 1):
-        tied = replace(ensemble, models=replace(ensemble.models, records=records), votes=votes, tie_class=tie_class)
+    for negative_class in (0, 1):
+        tied = replace(
+            ensemble, models=replace(ensemble.models, records=records), votes=votes, negative_class=negative_class
+        )
         for scores in (tied.scores(ArrayTable(X)), list(tied.staged_scores(ArrayTable(X)))[-1]):
             assert (scores == 0.0).all()
-            assert (tied.classes(scores) == tie_class).all()
+            assert (tied.classes(scores) == negative_class).all()

@@ -12,7 +12,7 @@ from support import DETERMINISTIC
 
 import adacc
 from adacc import archive
-from adacc.data.binned import Layout
+from adacc.data.binned import BinnedDataset
 from adacc.data.binning import Binning
 from adacc.data.columns import read
 from adacc.data.rows import Rows, Weights
@@ -25,8 +25,8 @@ TIE = 1e-12
 def learner_of(X, y, weight, growth, criterion="gini", max_bins=None, seed=0):
     table = read(X)
     rows = Rows.group(y, int(y.max()) + 1, weight)
-    layout = Layout(partial(Binning(rows.weight, max_bins).columns, table), table.n_columns, rows, Threads(1))
-    return TreeLearner(layout.matrix, rows, layout.coder, criterion, 0, growth, seed)
+    layout = BinnedDataset(partial(Binning(rows.weight, max_bins).columns, table), table.n_columns, rows, Threads(1))
+    return TreeLearner(layout.matrix, rows, layout.bin_mapper, criterion, 0, growth, seed)
 
 
 def grown(X, y, weight, growth, criterion="gini", **options):

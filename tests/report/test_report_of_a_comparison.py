@@ -5,7 +5,7 @@ import pytest
 from slider import COUNTS, counts_at_every_threshold
 
 from adacc.compare import Plan, contest, contestants, make_splits, read_problem
-from adacc.compare.verdict import Standing, report
+from adacc.compare.verdict import Leaderboard, report
 from adacc.report import write
 
 METHODS = ("adacc1", "adamec-cal", "logistic-regression", "adaboost-threshold")
@@ -15,7 +15,7 @@ def run(source, target, methods, folds, rounds, n_jobs=1):
     """A comparison, and by method the true class, the probability and the decision for every row."""
     problem = read_problem(source, target)
     splits, plan = make_splits(problem, folds, repeats=1, seed=0), Plan(methods, rounds, seed=0)
-    standing = Standing(problem, splits, plan, "balanced_accuracy", contestants())
+    standing = Leaderboard(problem, splits, plan, "balanced_accuracy", contestants())
     said = {name: [np.full(len(problem.y), np.nan), np.zeros(len(problem.y), dtype=bool)] for name in methods}
     for outcome in contest(problem, splits, plan, n_jobs):
         standing.tell(outcome)

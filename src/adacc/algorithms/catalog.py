@@ -116,11 +116,11 @@ def unknown(method: str, known: Iterable[str]) -> ValueError:
     if method in OF_THEIR_OWN:
         return ValueError(f"method {method!r} is a classifier of its own: {OF_THEIR_OWN[method]}")
     known = list(known)
-    hint = meant(method, known) or f"known are {', '.join(known)}"
+    hint = suggestion(method, known) or f"known are {', '.join(known)}"
     return ValueError(f"method {method!r} is unknown: {hint}")
 
 
-def meant(name: str, known: Iterable[str]) -> str:
+def suggestion(name: str, known: Iterable[str]) -> str:
     """A question that offers the nearest of the known names; empty where none is near.
 
     Examples
@@ -132,7 +132,7 @@ def meant(name: str, known: Iterable[str]) -> str:
     return f"did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
-def settle(method: str | Rule, given: Mapping[str, Any]) -> tuple[Method, Rule, dict[str, Any]]:
+def resolve_options(method: str | Rule, given: Mapping[str, Any]) -> tuple[Method, Rule, dict[str, Any]]:
     """Method, rule and options for what a user gave, None meaning the method's default.
 
     An option that the method does not have is an error that names the methods which do.

@@ -23,7 +23,7 @@ class Plan:
         What the votes for each class are multiplied by.
     learning_rate : float
         What each vote is multiplied by.
-    tie_class : int
+    negative_class : int
         The class of a score of zero, where there are two classes.
     """
 
@@ -31,10 +31,10 @@ class Plan:
     costs: Array
     decision: Array
     learning_rate: float
-    tie_class: int
+    negative_class: int
 
 
-class Ground(Protocol):
+class TrainingBackend(Protocol):
     """The training rows as the loop knows them.
 
     Attributes
@@ -58,13 +58,13 @@ class Ground(Protocol):
         judge the model.
         """
 
-    def hear(self, alpha: Any) -> Array:
+    def add_vote(self, alpha: Any) -> Array:
         """Let that model vote; the recall of each class thereafter."""
 
     def error_rates(self) -> Array:
         """Of each class, by that model alone, once it has voted."""
 
-    def settle(self, change: Any, F: Array, W: Array) -> tuple[Array, float]:
+    def finish_round(self, change: Any, F: Array, W: Array) -> tuple[Array, float]:
         """Add to the vote what is still missing of it and multiply the weights by ``F / Z``.
 
         The recall thereafter, and Z, by which F is divided in place.

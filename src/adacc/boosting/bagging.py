@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from adacc.algorithms.base import Array
 from adacc.boosting.backend import Plan
-from adacc.boosting.local import Here
+from adacc.boosting.local import LocalBackend
 from adacc.boosting.loop import Boosting
-from adacc.data.binned import Layout
+from adacc.data.binned import BinnedDataset
 from adacc.data.groups import GroupDraw
 from adacc.data.rows import Rows
 from adacc.data.threads import Threads
@@ -31,7 +31,7 @@ WATCHED = 3_000
 
 
 @dataclass(frozen=True)
-class Kind:
+class BagSpec:
     """A kind of bag: what is drawn, and what is done with it. All classes weigh the same at first.
 
     Attributes
@@ -58,7 +58,7 @@ class Bags:
 
     Attributes
     ----------
-    kinds : tuple of Kind
+    kinds : tuple of BagSpec
         One after the other.
     criterion : str
         Of the splits.
@@ -66,7 +66,7 @@ class Bags:
         Of all that is drawn.
     """
 
-    kinds: tuple[Kind, ...]
+    kinds: tuple[BagSpec, ...]
     criterion: str
     seed: int
 
@@ -93,7 +93,7 @@ class Forest(NamedTuple):
 
 
 def grow_forest(
-    layout: Layout, plan: Plan, bags: Bags, threads: Threads, groups: NDArray[np.intp] | None = None
+    layout: BinnedDataset, plan: Plan, bags: Bags, threads: Threads, groups: NDArray[np.intp] | None = None
 ) -> Forest:
     """Boost on every bag, several at a time; the forest does not depend on how many.
 
@@ -112,10 +112,10 @@ def grow_forest(
         among = None if group_draw is None else group_draw.draw(BOOTSTRAP_SHARE, rng)
         bag, members = draw_bag(rows, kind.ratio, rng, among)
         learner = TreeLearner(
-            np.ascontiguousarray(codes[:, members]), bag, layout.coder, bags.criterion, plan.tie_class, kind.growth,
-            bags.seed + number,
+            np.ascontiguousarray(codes[:, members]), bag, layout.bin_mapper, bags.criterion, plan.negative_class,
+            kind.growth, bags.seed + number,
         )  # fmt: skip
-        boosting = Boosting(Here(plan, learner, initial=1.0 / bag.class_weight))
+        boosting = Boosting(LocalBackend(plan, learner, initial=1.0 / bag.class_weight))
         boosting.run(kind.n_rounds)
         ensemble = boosting.ensemble()
         inside = np.zeros(len(rows.order), dtype=bool)
@@ -198,12 +198,12 @@ def _joined(ensembles: list[Ensemble], say: Array) -> Ensemble:
     first, trees = ensembles[0], [_trees_of(ensemble) for ensemble in ensembles]
     sizes = np.concatenate([np.diff(each.starts) for each in trees])
     return Ensemble(
-        models=Trees(np.concatenate([each.nodes for each in trees]), np.cumsum([0, *sizes]), trees[0].coder),
+        models=Trees(np.concatenate([each.nodes for each in trees]), np.cumsum([0, *sizes]), trees[0].bin_mapper),
         votes=np.concatenate(
             [each.votes * (part / _strength(each)) for each, part in zip(ensembles, say, strict=True)]
         ),
         decision=first.decision,
-        tie_class=first.tie_class,
+        negative_class=first.negative_class,
         factors=np.concatenate([each.factors for each in ensembles]),
         history={name: np.concatenate([each.history[name] for each in ensembles]) for name in first.history},
         finished=True,

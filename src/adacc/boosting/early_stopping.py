@@ -9,13 +9,13 @@ import numpy as np
 from adacc.algorithms.base import Array
 from adacc.boosting.backend import Plan
 from adacc.boosting.loop import Boosting
-from adacc.boosting.scores import Audience
-from adacc.data.training_set import Problem
+from adacc.boosting.scores import ScoreTracker
+from adacc.data.training_set import TrainingSet
 from adacc.learners.base import Learner
 from adacc.model.ensemble import Ensemble
 
 
-class Watch:
+class EarlyStopping:
     """Recall of each class on held-out rows, round by round; says stop when balanced accuracy has not risen for long.
 
     Attributes
@@ -26,7 +26,7 @@ class Watch:
 
     def __init__(
         self,
-        held_out: Problem,
+        held_out: TrainingSet,
         prepared: Any,
         start: Ensemble | None,
         plan: Plan,
@@ -34,7 +34,7 @@ class Watch:
         patience: int | None,
     ) -> None:
         self.learner, self.patience = learner, patience
-        self.audience = Audience(held_out.rows, plan)
+        self.score_tracker = ScoreTracker(held_out.rows, plan)
         self.prepared = prepared
         self.present = held_out.rows.class_weight > 0
         self.recall: list[Array] = []
@@ -42,16 +42,16 @@ class Watch:
         if start is not None:
             past = start.models.cells(held_out.table, held_out.rows.order)
             for cells, votes in zip(past, start.votes, strict=True):
-                self._hear(cells, votes)
+                self._add_vote(cells, votes)
 
     @property
     def best_round(self) -> int:
         return int(np.argmax(self.accuracy))
 
     def __call__(self, boosting: Boosting, model: Any) -> bool:
-        self._hear(self.learner.see(model, self.prepared), boosting.rounds[-1].alpha)
+        self._add_vote(self.learner.apply(model, self.prepared), boosting.rounds[-1].alpha)
         return self.patience is not None and len(self.accuracy) - 1 - self.best_round >= self.patience
 
-    def _hear(self, cells: Any, alpha: Any) -> None:
-        self.recall.append(self.audience.hear(cells, alpha))
+    def _add_vote(self, cells: Any, alpha: Any) -> None:
+        self.recall.append(self.score_tracker.add_vote(cells, alpha))
         self.accuracy.append(float(self.recall[-1][self.present].mean()))

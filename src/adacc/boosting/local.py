@@ -12,14 +12,14 @@ import numpy as np
 from adacc.algorithms.base import Array
 from adacc.boosting.backend import Plan
 from adacc.boosting.samplers import Sampler
-from adacc.boosting.scores import Audience, OutOfBag
+from adacc.boosting.scores import OutOfBagTracker, ScoreTracker
 from adacc.data.columns import Table
-from adacc.data.rows import Cells, Weights
+from adacc.data.rows import LeafAssignment, Weights
 from adacc.learners.base import Learner, Models, weigh_pairs
 from adacc.model.ensemble import Ensemble
 
 
-class Here:
+class LocalBackend:
     """Rows in the memory of this process.
 
     `alike` are plans whose rounds are the same and that only decide otherwise: their models come at the price of
@@ -30,9 +30,9 @@ class Here:
     ----------
     weights : Weights
         The distribution D.
-    audience : Audience
+    audience : ScoreTracker
         The training rows' scores.
-    others : list of Audience
+    others : list of ScoreTracker
         The same rows, as the plans `alike` decide on them.
     """
 
@@ -50,11 +50,11 @@ class Here:
         self.given_weight = rows.class_weight
         initial = plan.rule.initial(plan.costs) if initial is None else initial
         self.weights = Weights(rows, initial, learner.pass_in_rows if sampler is None else np.inf)
-        self.audience = Audience(rows, plan)
-        self.others = [Audience(rows, other) for other in alike]
-        self._judges = OutOfBag(rows, plan) if out_of_bag else None
+        self.score_tracker = ScoreTracker(rows, plan)
+        self.others = [ScoreTracker(rows, other) for other in alike]
+        self._out_of_bag = OutOfBagTracker(rows, plan) if out_of_bag else None
         self._recall_of_others: list[list[Array]] = []
-        self._cells: Cells
+        self._cells: LeafAssignment
         self._vote: Any = 0.0
         self._recall: Array | None = None
 
@@ -68,48 +68,48 @@ class Here:
         self._vote, self._recall = 0.0, None
         if self.sampler is None or sample is None:
             return model, W, W
-        if self._judges is None:
-            return model, W, self.sampler.judge(W, partial(self.learner.see, model))
-        self._judges.turn(sample, self._cells)
-        return model, W, self._judges.weigh(self.weights, W)
+        if self._out_of_bag is None:
+            return model, W, self.sampler.judge(W, partial(self.learner.apply, model))
+        self._out_of_bag.start_round(sample, self._cells)
+        return model, W, self._out_of_bag.weigh(self.weights, W)
 
-    def hear(self, alpha: Any) -> Array:
+    def add_vote(self, alpha: Any) -> Array:
         self._vote = self._vote + alpha
-        self._recall = recall = self._hear(self._cells, alpha)
+        self._recall = recall = self._add_vote(self._cells, alpha)
         return recall
 
-    def _hear(self, cells: Cells, alpha: Any) -> Array:
-        recall = self.audience.hear(cells, alpha)
-        return recall if self._judges is None else self._judges.hear(alpha, recall)
+    def _add_vote(self, cells: LeafAssignment, alpha: Any) -> Array:
+        recall = self.score_tracker.add_vote(cells, alpha)
+        return recall if self._out_of_bag is None else self._out_of_bag.add_vote(alpha, recall)
 
     def error_rates(self) -> Array:
-        rates = self.audience.wrong_at_last / self.rows.class_weight
-        return rates if self._judges is None else self._judges.error_rates(rates)
+        rates = self.score_tracker.wrong_at_last / self.rows.class_weight
+        return rates if self._out_of_bag is None else self._out_of_bag.error_rates(rates)
 
-    def settle(self, change: Any, F: Array, W: Array) -> tuple[Array, float]:
+    def finish_round(self, change: Any, F: Array, W: Array) -> tuple[Array, float]:
         recall = self._recall
         if recall is None or change != 0.0:
-            recall = self.hear(change)
-        self._tell_others(self._cells, self._vote)
-        Z = self.weights.update(F, W, self.audience.predicted, self.audience.counts)
+            recall = self.add_vote(change)
+        self._add_vote_to_others(self._cells, self._vote)
+        Z = self.weights.update(F, W, self.score_tracker.predicted, self.score_tracker.counts)
         if self.sampler is not None:
             self.sampler.update(F)
         return recall, Z
 
-    def _tell_others(self, cells: Cells, alpha: Any) -> None:
+    def _add_vote_to_others(self, cells: LeafAssignment, alpha: Any) -> None:
         if self.others:
-            self._recall_of_others.append([other.hear(cells, alpha) for other in self.others])
+            self._recall_of_others.append([other.add_vote(cells, alpha) for other in self.others])
 
     def replay(self, ensemble: Ensemble, table: Table) -> Iterator[Array]:
         """Bring weights and scores to where an ensemble left them, round by round; the factors of each."""
         for t, cells in enumerate(ensemble.models.cells(table, self.rows.order)):
             W = weigh_pairs(cells, self.weights)
             factors = ensemble.factors[t].copy()
-            if self._judges is not None and self.sampler is not None:
-                self._judges.turn(self.sampler.draw(self.weights, t), cells)
-            self._hear(cells, ensemble.votes[t])
-            self._tell_others(cells, ensemble.votes[t])
-            self.weights.update(factors, W, self.audience.predicted, self.audience.counts)
+            if self._out_of_bag is not None and self.sampler is not None:
+                self._out_of_bag.start_round(self.sampler.draw(self.weights, t), cells)
+            self._add_vote(cells, ensemble.votes[t])
+            self._add_vote_to_others(cells, ensemble.votes[t])
+            self.weights.update(factors, W, self.score_tracker.predicted, self.score_tracker.counts)
             yield factors
         self.weights.begin_anew()
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adacc.algorithms.base import ROUNDING, Array, right_and_wrong
-from adacc.boosting.backend import Ground
+from adacc.boosting.backend import TrainingBackend
 from adacc.learners.base import Models
 from adacc.model.ensemble import Ensemble
 
@@ -44,7 +44,7 @@ class Boosting:
 
     Attributes
     ----------
-    ground : Ground
+    ground : TrainingBackend
         The rows.
     rounds : list of Round
         The rounds so far.
@@ -52,7 +52,7 @@ class Boosting:
         Whether already the first learner was no better than chance; it is kept with vote 1.
     """
 
-    def __init__(self, ground: Ground, goes_on: bool = False) -> None:
+    def __init__(self, ground: TrainingBackend, goes_on: bool = False) -> None:
         self.ground, self.plan, self.goes_on = ground, ground.plan, goes_on
         self.rounds: list[Round] = []
         self.failed_at_once = False
@@ -89,7 +89,7 @@ class Boosting:
                 self.failed_at_once, alpha = True, 1.0
             F = self.plan.rule.factors(alpha, costs)
         class_weight = self.ground.class_weight
-        recall, Z = self.ground.settle(alpha - heard, F, W)
+        recall, Z = self.ground.finish_round(alpha - heard, F, W)
         error = _error(W)
         judged_error = error if judged is W else _error(judged)
         last = self.failed_at_once or error <= ROUNDING
@@ -108,7 +108,7 @@ class Boosting:
         if rule.costs_follow is None:
             return alpha, 0.0, costs
         provisional = 1.0 if alpha is None else alpha
-        recall = self.ground.hear(provisional)
+        recall = self.ground.add_vote(provisional)
         costs = rule.round_costs(1.0 - recall if rule.costs_follow == "ensemble" else self.ground.error_rates())
         if alpha is not None and rule.costs_vote:
             alpha = self._strength(rule.vote(W, costs))
@@ -138,7 +138,7 @@ class Boosting:
             models=models,
             votes=np.ascontiguousarray(by_class),
             decision=self.plan.decision,
-            tie_class=self.plan.tie_class,
+            negative_class=self.plan.negative_class,
             factors=columns["factors"],
             history=history,
             finished=self.rounds[-1].last,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from adacc.algorithms.base import Array
 from adacc.data.columns import ArrayTable, Table
 from adacc.data.groups import GroupDraw
-from adacc.data.rows import Cells, Rows, Weights
+from adacc.data.rows import LeafAssignment, Rows, Weights
 from adacc.data.samples import Extra, Sample
 from adacc.kernels import dtypes
 
@@ -27,8 +27,8 @@ class Sampler:
         """The sample of round t; the same for the same seed and round."""
         raise NotImplementedError
 
-    def judge(self, W: Array, see: Callable[[Any], Cells]) -> Array:
-        """``W`` of the rows that judge the model, given that of the real rows; `see` predicts prepared rows."""
+    def judge(self, W: Array, apply: Callable[[Any], LeafAssignment]) -> Array:
+        """``W`` of the rows that judge the model, given that of the real rows; `apply` predicts prepared rows."""
         return W
 
     def update(self, F: Array) -> None:
@@ -144,10 +144,10 @@ class KeptSmote(Smote):
         extra = self._extra(self._kept, self._weight[self._kept])
         return Sample(everyone, weights.values * self._real_share, self.rows.starts, extra)
 
-    def judge(self, W: Array, see: Callable[[Any], Cells]) -> Array:
+    def judge(self, W: Array, apply: Callable[[Any], LeafAssignment]) -> Array:
         if self.prepared is None:
             return W
-        self._look(see(self.prepared))
+        self._look(apply(self.prepared))
         pairs = self._true[self._kept] * len(W) + self._predicted
         kept: Array = np.bincount(pairs, self._weight[self._kept], W.size).reshape(W.shape)  # type: ignore[assignment]
         return W * self._real_share + kept
@@ -158,7 +158,7 @@ class KeptSmote(Smote):
         self._weight[self._kept] *= F[self._true[self._kept], self._predicted]
         self._normalise()
 
-    def replay(self, rounds: Iterable[tuple[Cells, Array]]) -> None:
+    def replay(self, rounds: Iterable[tuple[LeafAssignment, Array]]) -> None:
         """Bring the weights to where earlier rounds left them: what each predicts of the `made` rows, and its factors.
 
         A model does not hold its synthetic rows: those of its rounds are made anew.
@@ -174,7 +174,7 @@ class KeptSmote(Smote):
         self._kept = self._rows_of(range(t + 1))
         self._normalise()
 
-    def _look(self, cells: Cells) -> None:
+    def _look(self, cells: LeafAssignment) -> None:
         cell, lookup = cells
         self._predicted = lookup[cell[self._kept]]
 

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from adacc import kernels
 from adacc.algorithms.base import ROUNDING, Array
 from adacc.boosting.backend import Plan
-from adacc.data.rows import Cells, Rows, Weights
+from adacc.data.rows import LeafAssignment, Rows, Weights
 from adacc.data.samples import Drawn
 from adacc.kernels import dtypes
-from adacc.model.ensemble import contributions, decide, settle
+from adacc.model.ensemble import class_index, contributions, snap_ties
 
 
-class Audience:
+class ScoreTracker:
     """Rows that hear the votes of each round: keeps their scores, and which classes are decided rightly.
 
     Attributes
@@ -43,13 +43,13 @@ class Audience:
         if n_classes == 2:
             self.scores = np.zeros(n_rows)
             self._direction = contributions(np.ones(2), plan.decision)[:, 0].tolist()
-            self._add_votes, self._margin = kernels.add_votes, ROUNDING if plan.tie_class == 0 else -ROUNDING
+            self._add_votes, self._margin = kernels.add_votes, ROUNDING if plan.negative_class == 0 else -ROUNDING
         else:
             self.scores = np.zeros((n_classes, n_rows))
             self._direction = plan.decision
             self._add_votes, self._margin = kernels.add_votes_each, ROUNDING
 
-    def hear(self, cells: Cells, alpha: Any) -> Array:
+    def add_vote(self, cells: LeafAssignment, alpha: Any) -> Array:
         """Add the vote, one number or one per predicted class, to the scores; recall of each class thereafter."""
         self._add_votes(
             *cells, self._votes(alpha), self._weight, self.rows.starts, self._margin,
@@ -76,7 +76,7 @@ class Audience:
         return self.rows.by_class(wrong)
 
 
-class OutOfBag:
+class OutOfBagTracker:
     """What rows say of the rounds that did not see them: each hears these only.
 
     A class none of whose rows has been out of the bag is judged by the rows that were in it, for want of others.
@@ -85,13 +85,13 @@ class OutOfBag:
     def __init__(self, rows: Rows, plan: Plan) -> None:
         self.rows, self._true = rows, rows.true
         self._direction = contributions(np.ones(rows.n_classes), plan.decision)
-        self._tie_class = plan.tie_class
+        self._tie_class = plan.negative_class
         self._scores = np.zeros((len(rows.order), self._direction.shape[1]))
         self._heard = np.zeros(len(rows.order), dtype=bool)
         self._unseen: NDArray[np.intp]
         self._predicted: NDArray[np.uint8]
 
-    def turn(self, sample: Drawn, cells: Cells) -> None:
+    def start_round(self, sample: Drawn, cells: LeafAssignment) -> None:
         """Look at the model of a round, which has seen this sample."""
         out = np.ones(len(self.rows.order), dtype=bool)
         out[sample.rows] = False
@@ -107,11 +107,11 @@ class OutOfBag:
         total = unseen.sum()
         return unseen / total if total > 0.0 else W
 
-    def hear(self, alpha: Any, recall: Array) -> Array:
+    def add_vote(self, alpha: Any, recall: Array) -> Array:
         """Add the vote to the unseen rows' scores; recall of each class among those that have heard any."""
         self._scores[self._unseen] += (alpha * self._direction.T).T[self._predicted]
         self._heard[self._unseen] = True
-        decided = decide(settle(self._scores), self._tie_class)
+        decided = class_index(snap_ties(self._scores), self._tie_class)
         return self._share(self._heard, decided == self._true, recall)
 
     def error_rates(self, rates: Array) -> Array:

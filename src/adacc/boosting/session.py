@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 
 from adacc.algorithms.base import Array
 from adacc.boosting.backend import Plan
-from adacc.boosting.early_stopping import Watch
-from adacc.boosting.local import Here
+from adacc.boosting.early_stopping import EarlyStopping
+from adacc.boosting.local import LocalBackend
 from adacc.boosting.loop import Boosting
 from adacc.boosting.samplers import GroupSubsampler, KeptSmote, Sampler, Smote, Subsampler
 from adacc.boosting.settings import Settings
 from adacc.costs import class_costs
-from adacc.data.binned import Layout
-from adacc.data.binning import Binning, Coder
+from adacc.data.binned import BinnedDataset
+from adacc.data.binning import BinMapper, Binning
 from adacc.data.threads import Threads
-from adacc.data.training_set import Problem
+from adacc.data.training_set import TrainingSet
 from adacc.learners.base import Learner
 from adacc.learners.external import ClassifierLearner
 from adacc.learners.stump import StumpLearner
@@ -29,14 +29,14 @@ from adacc.learners.tree import TreeLearner
 from adacc.model.ensemble import Ensemble
 
 
-class Bench:
+class FitSession:
     """Rows made ready for boosting, by one model or by `several`: the codes are made once.
 
     Attributes
     ----------
-    problem : Problem
+    problem : TrainingSet
         The training rows.
-    held_out : Problem or None
+    held_out : TrainingSet or None
         Rows to watch.
     start : Ensemble or None
         What to go on from.
@@ -45,21 +45,21 @@ class Bench:
     def __init__(
         self,
         settings: Settings,
-        problem: Problem,
-        held_out: Problem | None,
+        problem: TrainingSet,
+        held_out: TrainingSet | None,
         start: Ensemble | None,
         threads: Threads,
         several: bool = False,
     ) -> None:
         self.problem, self.held_out, self.start, self._several = problem, held_out, start, several
-        self._layout: Layout | None = None
+        self._layout: BinnedDataset | None = None
         if settings.estimator is None:
-            source: Binning | Coder = Binning(problem.rows.weight, settings.max_bins)
+            source: Binning | BinMapper = Binning(problem.rows.weight, settings.max_bins)
             if start is not None:
-                source = start.models.coder  # type: ignore[attr-defined]
+                source = start.models.bin_mapper  # type: ignore[attr-defined]
             collapse = not settings.draws_rows  # one by one
             columns = partial(source.columns, problem.table)
-            self._layout = Layout(columns, problem.table.n_columns, problem.rows, threads, collapse)
+            self._layout = BinnedDataset(columns, problem.table.n_columns, problem.rows, threads, collapse)
         self.prepared: Any = None
         if held_out is not None:
             self.prepared = self.learner(settings, threads).prepare(held_out.table, held_out.rows.order)
@@ -70,11 +70,11 @@ class Bench:
         if not settings.growth.is_stump:
             layout = self._layout
             return TreeLearner(
-                layout.matrix, layout.rows, layout.coder, settings.criterion, self.problem.tie_class, settings.growth,
-                settings.seed,
+                layout.matrix, layout.rows, layout.bin_mapper, settings.criterion, self.problem.negative_class,
+                settings.growth, settings.seed,
             )  # fmt: skip
         histogram = self._layout.copy_histogram() if self._several else self._layout.histogram
-        return StumpLearner(self._layout, histogram, settings.criterion, self.problem.tie_class, threads)
+        return StumpLearner(self._layout, histogram, settings.criterion, self.problem.negative_class, threads)
 
 
 AfterRound = Callable[[Boosting, bool], bool]
@@ -91,8 +91,8 @@ class Trained(NamedTuple):
 
 def train(
     settings: Settings,
-    problem: Problem,
-    held_out: Problem | None = None,
+    problem: TrainingSet,
+    held_out: TrainingSet | None = None,
     start: Ensemble | None = None,
     after_round: AfterRound = lambda *_: False,
 ) -> Trained:
@@ -102,29 +102,29 @@ def train(
     there.
     """
     with Threads(settings.n_threads) as threads:
-        bench = Bench(settings, problem, held_out, start, threads)
-        return train_on(bench, [settings], threads, after_round)[0]
+        session = FitSession(settings, problem, held_out, start, threads)
+        return train_on(session, [settings], threads, after_round)[0]
 
 
 def train_on(
-    bench: Bench, several: list[Settings], threads: Threads, after_round: AfterRound = lambda *_: False
+    session: FitSession, several: list[Settings], threads: Threads, after_round: AfterRound = lambda *_: False
 ) -> list[Trained]:
     """As `train`, on rows that are ready; the settings may differ from the bench's in what the rows do not depend on.
 
     Several at once if they differ in nothing but costs that only decide: they are boosted once.
     """
-    settings, problem, start = several[0], bench.problem, bench.start
+    settings, problem, start = several[0], session.problem, session.start
     plan, *alike = plans = [plan_for(each, problem) for each in several]
-    learner = bench.learner(settings, threads)
+    learner = session.learner(settings, threads)
     sampler = _sampler(settings, problem, learner, start)
-    ground = Here(plan, learner, sampler, alike, settings.out_of_bag)
+    ground = LocalBackend(plan, learner, sampler, alike, settings.out_of_bag)
     boosting = Boosting(ground, goes_on=settings.subsample < 1.0)
     if start is not None:
         boosting.resume(start, ground.replay(start, problem.table))
-    watches: list[Watch] = []
-    if bench.held_out is not None:
-        about = bench.held_out, bench.prepared, start
-        watches = [Watch(*about, each, learner, settings.patience) for each in plans]
+    watches: list[EarlyStopping] = []
+    if session.held_out is not None:
+        about = session.held_out, session.prepared, start
+        watches = [EarlyStopping(*about, each, learner, settings.patience) for each in plans]
 
     def ask_all(boosting: Boosting, model: Any) -> bool:
         stops = False
@@ -138,7 +138,7 @@ def train_on(
     return [_trained(boosting, ensemble, watch, settings.patience) for ensemble, watch in ensembles]
 
 
-def _trained(boosting: Boosting, ensemble: Ensemble, watch: Watch | None, patience: int | None) -> Trained:
+def _trained(boosting: Boosting, ensemble: Ensemble, watch: EarlyStopping | None, patience: int | None) -> Trained:
     if watch is None:
         return Trained(ensemble, boosting.failed_at_once, None)
     if patience is not None:
@@ -147,7 +147,7 @@ def _trained(boosting: Boosting, ensemble: Ensemble, watch: Watch | None, patien
     return Trained(ensemble, boosting.failed_at_once, np.array(watch.recall))
 
 
-def make_plan(settings: Settings, classes: NDArray[Any], class_weight: Array, tie_class: int) -> Plan:
+def make_plan(settings: Settings, classes: NDArray[Any], class_weight: Array, negative_class: int) -> Plan:
     """The rule with the costs of these classes."""
     rule = settings.rule
     costs = np.ones(len(classes))
@@ -155,15 +155,15 @@ def make_plan(settings: Settings, classes: NDArray[Any], class_weight: Array, ti
         costs = class_costs(settings.options["costs"], classes, class_weight)
     # A method that decides by probabilities applies its costs to these, not to the votes.
     decision = rule.decision(np.ones_like(costs) if settings.decides_by_probability else costs)
-    return Plan(rule, costs, decision, settings.learning_rate, tie_class)
+    return Plan(rule, costs, decision, settings.learning_rate, negative_class)
 
 
-def plan_for(settings: Settings, problem: Problem) -> Plan:
+def plan_for(settings: Settings, problem: TrainingSet) -> Plan:
     """The rule with the costs of a training set."""
-    return make_plan(settings, problem.classes, problem.rows.class_weight, problem.tie_class)
+    return make_plan(settings, problem.classes, problem.rows.class_weight, problem.negative_class)
 
 
-def _sampler(settings: Settings, problem: Problem, learner: Learner, start: Ensemble | None) -> Sampler | None:
+def _sampler(settings: Settings, problem: TrainingSet, learner: Learner, start: Ensemble | None) -> Sampler | None:
     options, rows = settings.options, problem.rows
     if settings.method.sampler == "under-sample":
         return Subsampler.under(rows, settings.seed, options["sampling_ratio"])
@@ -174,7 +174,7 @@ def _sampler(settings: Settings, problem: Problem, learner: Learner, start: Ense
     return None if settings.subsample == 1.0 else Subsampler.share(rows, settings.seed, settings.subsample)
 
 
-def _smote(settings: Settings, problem: Problem, learner: Learner, start: Ensemble | None) -> Smote:
+def _smote(settings: Settings, problem: TrainingSet, learner: Learner, start: Ensemble | None) -> Smote:
     options = settings.options
     n_before = 0 if start is None else len(start)
     common = settings.seed, options["n_synthetic"], options["k_neighbors"]

@@ -16,20 +16,20 @@ from numpy.typing import NDArray
 
 from adacc.algorithms.base import Array
 from adacc.boosting.backend import Plan
-from adacc.boosting.scores import Audience
-from adacc.data.binned import Layout
-from adacc.data.binning import Coder, Column
+from adacc.boosting.scores import ScoreTracker
+from adacc.data.binned import BinnedDataset
+from adacc.data.binning import BinMapper, Column
 from adacc.data.rows import Rows, Weights
 from adacc.data.threads import Threads
 from adacc.kernels import dtypes
 from adacc.learners.base import Models
 from adacc.learners.splits import Split, Splitter
 from adacc.learners.stump import Stumps
-from adacc.model.ensemble import settle
+from adacc.model.ensemble import snap_ties
 
 
 @dataclass(frozen=True)
-class Coded:
+class BinnedShard:
     """Rows as codes.
 
     Attributes
@@ -96,24 +96,24 @@ def total(answers: Sequence[Answer | None]) -> Answer | None:
     return Answer(sum(rights), sum(wrongs), None if histograms[0] is None else sum(histograms))
 
 
-class Standing:
+class ShardState:
     """Where the rows of a shard stand: their weights, scores and histograms."""
 
-    def __init__(self, layout: Layout, plan: Plan) -> None:
+    def __init__(self, layout: BinnedDataset, plan: Plan) -> None:
         self.layout = layout
         self.weights = Weights(layout.rows, plan.rule.initial(plan.costs), layout.pass_in_rows)
-        self.audience = Audience(layout.rows, plan)
+        self.score_tracker = ScoreTracker(layout.rows, plan)
         self.wrong = np.zeros(layout.rows.n_classes)
         self._needs_wrong = plan.rule.costs_follow == "learner"
         self._histogram = layout.copy_histogram()
 
-    def hear(self, vote: Vote) -> None:
-        self.audience.hear((self.layout.column(vote.feature), vote.lookup), vote.alpha)
+    def add_vote(self, vote: Vote) -> None:
+        self.score_tracker.add_vote((self.layout.column(vote.feature), vote.lookup), vote.alpha)
         if self._needs_wrong:
-            self.wrong = self.audience.wrong_at_last
+            self.wrong = self.score_tracker.wrong_at_last
 
     def reweigh(self, F: Array, W: Array) -> None:
-        self.weights.update(F.copy(), W, self.audience.predicted, self.audience.counts)
+        self.weights.update(F.copy(), W, self.score_tracker.predicted, self.score_tracker.counts)
         for part in self.layout.parts:
             part.follow(self.weights, self._histogram)
 
@@ -133,22 +133,22 @@ class Shard:
     `class_weight` is the summed sample weight of each class wherever its rows are.
     """
 
-    def __init__(self, pieces: Sequence[Coded], coder: Coder, class_weight: Array) -> None:
+    def __init__(self, pieces: Sequence[BinnedShard], bin_mapper: BinMapper, class_weight: Array) -> None:
         y = np.concatenate([piece.y for piece in pieces])
         weight = np.concatenate([piece.weight for piece in pieces])
         rows = replace(Rows.group(y, len(class_weight), weight), class_weight=class_weight)
 
         def columns(order: NDArray[np.uint32], wanted: Sequence[int]) -> Iterator[Column]:
             for j in wanted:
-                yield j, coder.features[j], np.concatenate([piece.codes[j] for piece in pieces])[order]
+                yield j, bin_mapper.features[j], np.concatenate([piece.codes[j] for piece in pieces])[order]
 
-        self.layout = Layout(columns, len(coder.features), rows, Threads(1), collapse=True)
+        self.layout = BinnedDataset(columns, len(bin_mapper.features), rows, Threads(1), collapse=True)
         self.begin_anew()
 
     def begin_anew(self) -> None:
         """Stand as if no log had been read, so that another can be."""
         self._n_read = 0
-        self.standing: Standing | None = None
+        self.standing: ShardState | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {"layout": self.layout}
@@ -170,27 +170,27 @@ class Shard:
             return None
         for entry in entries[self._n_read - first :]:
             if isinstance(entry, Begin):
-                self.standing = Standing(self.layout, entry.plan)
+                self.standing = ShardState(self.layout, entry.plan)
             elif isinstance(entry, Vote):
-                self._now.hear(entry)
+                self._now.add_vote(entry)
             else:
                 self._now.reweigh(*entry)
             self._n_read += 1
         now = self._now
-        return Answer(now.audience.right, now.wrong, None if isinstance(entries[-1], Vote) else now.histogram)
+        return Answer(now.score_tracker.right, now.wrong, None if isinstance(entries[-1], Vote) else now.histogram)
 
     def tally(self, log: Log, class_weight: Array) -> list[Tally]:
         """The scores at the end of the log, of the second of two classes or of each: rows count `class_weight` each."""
         self.read(0, log)
-        rows, scores = self.layout.rows, self._now.audience.scores
+        rows, scores = self.layout.rows, self._now.score_tracker.scores
         weight = rows.weight * class_weight[rows.true]
-        scores = settle(scores.reshape(-1, len(rows.order)).T)
+        scores = snap_ties(scores.reshape(-1, len(rows.order)).T)
         if scores.ndim == 1:
             return [_tally(scores, rows.true == 1, weight)]
         return [_tally(scores[:, k], rows.true == k, weight) for k in range(rows.n_classes)]
 
     @property
-    def _now(self) -> Standing:
+    def _now(self) -> ShardState:
         assert self.standing is not None, "a log begins with Begin"
         return self.standing
 
@@ -223,7 +223,7 @@ changed rows.
 """
 
 
-class Crew(Protocol):
+class ShardExecutor(Protocol):
     """Those who keep the shards."""
 
     def ask(self, log: Log) -> Answer:
@@ -233,19 +233,21 @@ class Crew(Protocol):
         """Every shard's scores at the end of the log."""
 
 
-class Scattered:
+class ShardedBackend:
     """The ground of a loop whose rows are elsewhere.
 
     Two questions a round where the costs follow the error rates, one elsewhere: the answer to the last one holds the
     histogram of the round to come.
     """
 
-    def __init__(self, plan: Plan, coder: Coder, class_weight: Array, criterion: str, crew: Crew) -> None:
-        self.plan, self.coder, self.crew = plan, coder, crew
+    def __init__(
+        self, plan: Plan, bin_mapper: BinMapper, class_weight: Array, criterion: str, crew: ShardExecutor
+    ) -> None:
+        self.plan, self.bin_mapper, self.crew = plan, bin_mapper, crew
         self.given_weight = class_weight
         initial = plan.rule.initial(plan.costs) * class_weight
         self.class_weight = initial / initial.sum()
-        self._splitter = Splitter(coder, len(class_weight), criterion, plan.tie_class)
+        self._splitter = Splitter(bin_mapper, len(class_weight), criterion, plan.negative_class)
         self.log: list[Begin | Vote | Reweigh] = []
         self._answer = self._ask(Begin(plan))
         self._split: Split
@@ -257,7 +259,7 @@ class Scattered:
     def fit(self, t: int) -> tuple[Any, Array, Array]:
         histogram, even = self._answer.histogram, np.ones(len(self.given_weight))
         assert histogram is not None
-        self._splitter.look(histogram, even, self.class_weight, 0, len(self.coder.features))
+        self._splitter.find_best(histogram, even, self.class_weight, 0, len(self.bin_mapper.features))
         self._split, W = self._splitter.choose(histogram, even)
         return self._split, W, W
 
@@ -265,14 +267,14 @@ class Scattered:
         feature = self._split[0]
         return Vote(max(feature, 0), self._splitter.lookup(feature).copy(), alpha)
 
-    def hear(self, alpha: Any) -> Array:
+    def add_vote(self, alpha: Any) -> Array:
         self._answer = self._ask(self._vote(alpha))
         return self._answer.right / self.given_weight
 
     def error_rates(self) -> Array:
         return self._answer.wrong / self.given_weight
 
-    def settle(self, change: Any, F: Array, W: Array) -> tuple[Array, float]:
+    def finish_round(self, change: Any, F: Array, W: Array) -> tuple[Array, float]:
         self._answer = self._ask(self._vote(change), Reweigh(F.copy(), W))
         Z = float((F * W).sum())
         F /= Z
@@ -290,4 +292,4 @@ class Scattered:
         ]
 
     def models(self, fitted: list[Any]) -> Models:
-        return Stumps(np.array(fitted, dtype=dtypes.STUMP), self.coder)
+        return Stumps(np.array(fitted, dtype=dtypes.STUMP), self.bin_mapper)

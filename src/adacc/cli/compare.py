@@ -116,13 +116,13 @@ def compare(options: Namespace) -> None:
 
     from adacc.cli.standing import followed, show
     from adacc.compare import Plan, contest, contestants, make_splits
-    from adacc.compare.verdict import Standing, report
+    from adacc.compare.verdict import Leaderboard, report
 
     everyone = contestants()
     plan = Plan(_chosen(options.methods, everyone), options.rounds, options.seed)
     problem = _problem(options)
     splits = make_splits(problem, options.folds, options.repeats, options.seed)
-    standing = Standing(problem, splits, plan, options.metric, everyone)
+    standing = Leaderboard(problem, splits, plan, options.metric, everyone)
     is_whole = followed(contest(problem, splits, plan, options.jobs or cpu_count()), standing, options.quiet)
     if not standing.ranking():
         if is_whole:

@@ -80,7 +80,7 @@ def _judge(saved: Saved, options: Namespace, target: str) -> list[NDArray[Any]]:
 
     parts, cells = [], Cells(saved, called(options.data), target)
     for X, kept in saved.open(options, [target]):
-        part = [cells.read(kept[target]), saved.decide(X, options.threshold).astype(np.int16)]
+        part = [cells.read(kept[target]), saved.class_index(X, options.threshold).astype(np.int16)]
         if saved.positive is not None:
             sign = 1.0 if saved.positive == 1 else -1.0
             part += [sign * saved.model.decision_function(X), saved.model.predict_proba(X)[:, saved.positive]]

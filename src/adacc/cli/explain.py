@@ -101,7 +101,7 @@ def _row(saved: Saved, X: pd.DataFrame, options: Namespace) -> dict[str, Any]:
 
     at = saved.positive
     if at is None:
-        at = int(saved.decide(X.iloc[[options.row - 1]], None)[0])
+        at = int(saved.class_index(X.iloc[[options.row - 1]], None)[0])
     return describe_row(saved.model, X, options.row, saved.labels[at])
 
 

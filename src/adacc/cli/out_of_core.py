@@ -15,7 +15,7 @@ from adacc.cli.train import Trained, costs_by_label, left_out, split_columns
 from adacc.compare.model import choose_booster
 from adacc.distributed.memory import read_size
 from adacc.distributed.parquet import count_pairs, fit_pieces, open_pieces
-from adacc.distributed.survey import Look
+from adacc.distributed.survey import PartitionTask
 from adacc.study.baselines import FORESTS
 from adacc.tables.chunks import Chunks
 from adacc.tables.features import check_chunks
@@ -53,7 +53,7 @@ def train_from_disk(options: Namespace) -> Trained:
     with shown_progress() as tell:
         pieces = open_pieces(estimator, chunks, options.target, None, limit, options.scratch, tell, relabel)
         model = fit_pieces(estimator, pieces, check_chunks)
-        counts = sum(pieces.answers(Look(count_pairs, ([model],))))[0]
+        counts = sum(pieces.answers(PartitionTask(count_pairs, ([model],))))[0]
     return Trained(model, chunks.kinds, positive, others, counts)
 
 

@@ -81,7 +81,7 @@ def _check_id(saved: Saved, options: Namespace) -> None:
 def _answers(saved: Saved, X: pd.DataFrame, kept: pd.DataFrame, options: Namespace) -> pd.DataFrame:
     import pandas as pd
 
-    answers = pd.DataFrame({"prediction": saved.model.classes_[saved.decide(X, options.threshold)]}, index=X.index)
+    answers = pd.DataFrame({"prediction": saved.model.classes_[saved.class_index(X, options.threshold)]}, index=X.index)
     if options.proba:
         answers[[f"p_{label}" for label in saved.labels]] = saved.model.predict_proba(X)
     if options.id is not None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from adacc.data.levels import Unseen
-    from adacc.estimators.voting import Voting
+    from adacc.estimators.voting import BaseAdditiveClassifier
     from adacc.tables import Batches
 
 
@@ -28,7 +28,7 @@ class Saved:
     """A model and where it is from."""
 
     path: Path
-    model: Voting
+    model: BaseAdditiveClassifier
 
     @property
     def notes(self) -> dict[str, Any]:
@@ -42,7 +42,7 @@ class Saved:
     @property
     def positive(self) -> int | None:
         """The number of the class to be found; None where there are more than two."""
-        return 1 - self.model._ensemble.tie_class if len(self.labels) == 2 else None
+        return 1 - self.model._ensemble.negative_class if len(self.labels) == 2 else None
 
     @property
     def method(self) -> str:
@@ -62,7 +62,7 @@ class Saved:
                 f"{self.path} was trained on an array, whose columns have no names, and those of files go by name; "
                 "train it on a data frame"
             )
-        features = self._native_models.coder.features
+        features = self._native_models.bin_mapper.features
         return {name: _kind(name, feature, self.path) for name, feature in zip(names.tolist(), features, strict=True)}
 
     @property
@@ -101,12 +101,12 @@ class Saved:
         """What the table notes of the categorical columns that the model uses."""
         table, models = self.model._read_known(X), self._native_models
         for column in models.used.tolist():
-            feature = models.coder.features[column]
+            feature = models.bin_mapper.features[column]
             if feature.categorical:
                 feature.encode(table, column)
         return {table.name(column): unseen for column, unseen in table.unseen.items()}
 
-    def decide(self, X: Any, threshold: float | None) -> NDArray[np.intp]:
+    def class_index(self, X: Any, threshold: float | None) -> NDArray[np.intp]:
         """The number of each row's class: as the model decides, or by the probability of the class to be found."""
         import pandas as pd
 

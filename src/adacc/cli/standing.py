@@ -15,7 +15,7 @@ from rich.table import Table
 
 from adacc.cli.show import plain
 from adacc.compare import Outcome
-from adacc.compare.verdict import MEASURES, Standing
+from adacc.compare.verdict import MEASURES, Leaderboard
 from adacc.report.words import about_data, class_counts, counted, summary
 
 SHOWN = ("balanced_accuracy", "gmean", "tpr", "tnr", "f1", "auc", "average_precision", "opm", "brier", "seconds")
@@ -45,7 +45,7 @@ class Line(NamedTuple):
     rest: str = ""
 
 
-def followed(outcomes: Iterable[Outcome], standing: Standing, quiet: bool) -> bool:
+def followed(outcomes: Iterable[Outcome], standing: Leaderboard, quiet: bool) -> bool:
     """Tell the standing of each outcome, showing it as it fills; whether all came before Ctrl-C."""
     console = Console(stderr=True, highlight=False)
     progress = Progress(
@@ -71,7 +71,7 @@ def followed(outcomes: Iterable[Outcome], standing: Standing, quiet: bool) -> bo
     return True
 
 
-def _so_far(standing: Standing, rank: int, name: str) -> Line:
+def _so_far(standing: Leaderboard, rank: int, name: str) -> Line:
     values = {measure: (mean, None) for measure, mean in standing.means(name).items()}
     n_done, n_parts = len(standing.measures[name]), len(standing.splits)
     return Line(str(rank), standing.contestants[name].label, values, "" if n_done == n_parts else f"{n_done}/{n_parts}")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from adacc.estimators.voting import Voting
+    from adacc.estimators.voting import BaseAdditiveClassifier
 
 EXAMPLES = (
     """\
@@ -120,7 +120,7 @@ class Trained(NamedTuple):
         Rows of each (true, predicted) pair.
     """
 
-    model: Voting
+    model: BaseAdditiveClassifier
     kinds: Mapping[str, str]
     positive: Any
     others: list[str]
@@ -252,7 +252,7 @@ def _summarise(options: Namespace, trained: Trained) -> None:
     say(f"  {shlex.join(['adacc', 'explain', str(options.model)])}")
 
 
-def _size(model: Voting) -> str:
+def _size(model: BaseAdditiveClassifier) -> str:
     from adacc.compare.model import n_bags
     from adacc.report.words import size
 
@@ -260,7 +260,7 @@ def _size(model: Voting) -> str:
     return f"{model.n_iter_} of {model.n_estimators} rounds" if bags is None else size(model.n_iter_, bags)
 
 
-def _caveat(model: Voting, options: Namespace) -> str:
+def _caveat(model: BaseAdditiveClassifier, options: Namespace) -> str:
     """How far the recall can be trusted; a forest knows better, unless a class has no row out of the bags."""
     accuracy = getattr(model, "oob_balanced_accuracy_", nan)
     if isnan(accuracy):

@@ -21,14 +21,14 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from adacc.algorithms import METHODS
-from adacc.algorithms.catalog import meant
+from adacc.algorithms.catalog import suggestion
 from adacc.compare.problem import Problem
 from adacc.compare.splits import Split
 from adacc.estimators.unseen import unseen_ignored
 from adacc.kernels.jit import Compilation
 from adacc.study.baselines import BASELINES, FORESTS, Fold
 from adacc.study.family import Family
-from adacc.study.found import Found
+from adacc.study.found import Predictions
 from adacc.study.plan import Protocol, Variant, choose_methods, read_protocol
 from adacc.study.workers import in_parallel
 
@@ -106,7 +106,7 @@ def find_method(name: str, among: Mapping[str, Contestant]) -> str:
     if name in METHODS or name in BASELINES:
         library = BASELINES[name].library if name in BASELINES else "imbalanced-learn"
         raise ValueError(f"method {name!r} needs {library}, which is not installed: pip install {library}")
-    raise ValueError(f"method {name!r} is unknown: {meant(name, among) or '`adacc methods` lists them'}")
+    raise ValueError(f"method {name!r} is unknown: {suggestion(name, among) or '`adacc methods` lists them'}")
 
 
 def _first_line(rule: type) -> str:
@@ -125,7 +125,7 @@ class Outcome(NamedTuple):
 
     split: int
     method: str
-    found: Found | None
+    found: Predictions | None
     seconds: float
     error: str | None
 
@@ -234,7 +234,7 @@ class Stopwatch:
         self.seconds = elapsed - self._compilation.seconds
 
 
-def _timed(split: int, method: str, ask: Callable[[], dict[int, Found]], before: float) -> Outcome:
+def _timed(split: int, method: str, ask: Callable[[], dict[int, Predictions]], before: float) -> Outcome:
     with Stopwatch() as watch:
         try:
             (found,) = ask().values()
@@ -244,9 +244,9 @@ def _timed(split: int, method: str, ask: Callable[[], dict[int, Found]], before:
     return Outcome(split, method, None if error else found, before + watch.seconds, error)
 
 
-def of_rows(outcomes: Sequence[Outcome], splits: Sequence[Split]) -> tuple[NDArray[np.intp], Found]:
+def of_rows(outcomes: Sequence[Outcome], splits: Sequence[Split]) -> tuple[NDArray[np.intp], Predictions]:
     """The outcomes of a method on the splits of one repeat as one: every row scored by a model that has not seen it."""
     scored = [(splits[each.split].test, each.found) for each in outcomes if each.found is not None]
     scores = np.concatenate([found.scores for _, found in scored])
     probabilities = np.concatenate([found.probabilities for _, found in scored])
-    return np.concatenate([rows for rows, _ in scored]), Found(scores, probabilities)
+    return np.concatenate([rows for rows, _ in scored]), Predictions(scores, probabilities)

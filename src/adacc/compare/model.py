@@ -15,7 +15,7 @@ from adacc.estimators.classifiers import BoostingClassifier
 from adacc.estimators.folds import TimeSplit
 from adacc.estimators.forest import AdaCCForestClassifier
 from adacc.estimators.search import CostSearchCV
-from adacc.estimators.voting import Voting
+from adacc.estimators.voting import BaseAdditiveClassifier
 from adacc.learners.tree import Trees
 from adacc.model.explanations import ShapeFunction
 from adacc.study.baselines import FOREST_TIME_FOLDS, FORESTS
@@ -35,7 +35,7 @@ def fit(
     calibration: str | None = None,
     groups: NDArray[Any] | None = None,
     in_time: bool = False,
-) -> Voting:
+) -> BaseAdditiveClassifier:
     """A model of a method; costs, where it takes any, are those of best F1 on the training rows, as in the paper.
 
     Parameters
@@ -70,7 +70,7 @@ def choose(
     costs: Any = None,
     calibration: str | None = None,
     in_time: bool = False,
-) -> Voting | CostSearchCV:
+) -> BaseAdditiveClassifier | CostSearchCV:
     """What `fit` fits."""
     if method not in FORESTS:
         return choose_booster(method, pos_label, rounds, seed, costs, calibration, in_time)
@@ -109,7 +109,7 @@ def _size(rounds: int | None) -> dict[str, Any]:
     return {} if rounds is None else {"n_estimators": rounds}
 
 
-def cost_of_others(model: Voting, positive: Any) -> float | None:
+def cost_of_others(model: BaseAdditiveClassifier, positive: Any) -> float | None:
     """What a row of the other of two classes costs, where one of the positive class costs 1."""
     costs = model.get_params(deep=False).get("costs")
     if not isinstance(costs, dict) or not costs[positive]:
@@ -118,17 +118,17 @@ def cost_of_others(model: Voting, positive: Any) -> float | None:
     return float(other / costs[positive])
 
 
-def has_curves(model: Voting) -> bool:
+def has_curves(model: BaseAdditiveClassifier) -> bool:
     """Whether a model is a sum of one curve for each feature; trees combine features."""
     return not isinstance(model._ensemble.models, Trees)
 
 
-def n_bags(model: Voting) -> int | None:
+def n_bags(model: BaseAdditiveClassifier) -> int | None:
     """Of a forest."""
     return sum(kind.n_bags for kind in model._kinds()) if isinstance(model, AdaCCForestClassifier) else None
 
 
-def describe(model: Voting, positive: Any, gaps: Collection[str] | None = None) -> dict[str, Any]:
+def describe(model: BaseAdditiveClassifier, positive: Any, gaps: Collection[str] | None = None) -> dict[str, Any]:
     """What a model of two classes uses, what each feature says, how it came about: ``"model"`` of a report.
 
     Shapes are above 0 where they speak for the positive class; only the most important features have one, and those of
@@ -148,7 +148,7 @@ def describe(model: Voting, positive: Any, gaps: Collection[str] | None = None) 
     }
 
 
-def describe_row(model: Voting, X: Any, number: int, label: Any) -> dict[str, Any]:
+def describe_row(model: BaseAdditiveClassifier, X: Any, number: int, label: Any) -> dict[str, Any]:
     """The score of one of several rows in parts, exactly: ``"row"`` of a report's model.
 
     Parameters
@@ -180,7 +180,7 @@ def describe_row(model: Voting, X: Any, number: int, label: Any) -> dict[str, An
 
 
 def _shapes(
-    model: Voting, features: Sequence[int], positive: int, gaps: Collection[str] | None
+    model: BaseAdditiveClassifier, features: Sequence[int], positive: int, gaps: Collection[str] | None
 ) -> list[dict[str, Any]]:
     sign = 1.0 if positive == 1 else -1.0
     curves = model.shape_functions()
@@ -205,7 +205,7 @@ def _steps(thresholds: NDArray[np.float64], y: list[float]) -> dict[str, list[fl
     return {"x": x, "y": [*y, y[-1]]}
 
 
-def _history(model: Voting, positive: int) -> dict[str, list[Any]]:
+def _history(model: BaseAdditiveClassifier, positive: int) -> dict[str, list[Any]]:
     """Errors of the ensemble by class, and the weight of the rare class, after each round, on the training rows."""
     missed = 1.0 - model.history_["class_recall"]
     return {

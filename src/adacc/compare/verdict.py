@@ -62,7 +62,7 @@ def measure(outcome: Outcome, splits: Sequence[Split], problem: Problem) -> dict
 
 
 @dataclass
-class Standing:
+class Leaderboard:
     """How the contest stands: outcomes are told as they come, and at any time there is a ranking."""
 
     problem: Problem
@@ -176,7 +176,7 @@ class Standing:
         return {"parts": len(errors), "reason": errors[-1]} if errors else None
 
 
-def report(standing: Standing, command: str, folds: int, repeats: int, stopped: bool = False) -> dict[str, Any]:
+def report(standing: Leaderboard, command: str, folds: int, repeats: int, stopped: bool = False) -> dict[str, Any]:
     """The whole comparison as plain data, ready for JSON and for `adacc.report`."""
     problem, plan, table = standing.problem, standing.plan, standing.table()
     for line in table:
@@ -209,7 +209,7 @@ def report(standing: Standing, command: str, folds: int, repeats: int, stopped: 
     )
 
 
-def _model(standing: Standing, table: list[dict[str, Any]]) -> dict[str, Any] | None:
+def _model(standing: Leaderboard, table: list[dict[str, Any]]) -> dict[str, Any] | None:
     """The best of our own methods that can be fitted to all rows; None if there is none."""
     problem, plan = standing.problem, standing.plan
     gaps = problem.X.columns[problem.X.isna().any()].astype(str)

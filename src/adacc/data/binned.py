@@ -11,7 +11,7 @@ from scipy import sparse
 
 from adacc import kernels
 from adacc.algorithms.base import Array
-from adacc.data.binning import Coder, Column, Feature
+from adacc.data.binning import BinMapper, Column, Feature
 from adacc.data.rows import Listing, Rows, Weights
 from adacc.data.threads import Threads
 from adacc.kernels import dtypes
@@ -35,7 +35,7 @@ Columns = Callable[[NDArray[np.uint32], Sequence[int]], Iterable[Column]]
 """The wanted columns' codes, one at a time, the rows in the given order."""
 
 
-class Part:
+class FeatureBlock:
     """The codes of consecutive features, which one thread looks after.
 
     Dense columns are rows of a matrix. Of a sparse column only the entries that are not its commonest code are kept:
@@ -161,7 +161,7 @@ def _commonest(codes: NDArray[np.unsignedinteger], n_codes: int) -> int | None:
     return likely if np.count_nonzero(codes == likely) >= SPARSE * len(codes) else None
 
 
-def _collapse(parts: list[Part], rows: Rows) -> Rows:
+def _collapse(parts: list[FeatureBlock], rows: Rows) -> Rows:
     """Make one row of those of a class that have the same codes, where that saves enough."""
     n_rows, rng = len(rows.order), np.random.default_rng(0)
     hashes = _draw_keys(rng, rows.n_classes)[rows.true]
@@ -197,17 +197,17 @@ def _first_of_each(hashes: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], int]
     return first, kernels.find_first(hashes, table, first)
 
 
-class Layout:
+class BinnedDataset:
     """All features' codes.
 
     Attributes
     ----------
-    parts : list of Part
+    parts : list of FeatureBlock
         Consecutive features, a part per thread.
     rows : Rows
         The rows. With `collapse` equal rows of a class are one, whose weight is their sum: such rows share their fate
         for ever, so that nothing else changes.
-    coder : Coder
+    bin_mapper : BinMapper
         What the codes mean.
     histogram : ndarray of shape (2 * n_classes, n_codes)
         The rows' own weights, by class and code; those of sparse columns' commonest codes are not filled in. Then room
@@ -215,13 +215,13 @@ class Layout:
     """
 
     def __init__(self, columns: Columns, n_columns: int, rows: Rows, threads: Threads, collapse: bool = False) -> None:
-        def code(first: int, last: int) -> Part:
-            return Part(columns(rows.order, range(first, last)), len(rows.order), first, last)
+        def code(first: int, last: int) -> FeatureBlock:
+            return FeatureBlock(columns(rows.order, range(first, last)), len(rows.order), first, last)
 
-        parts: list[Part] = threads.over(n_columns, code)
+        parts: list[FeatureBlock] = threads.over(n_columns, code)
         self.rows = _collapse(parts, rows) if collapse else rows
-        self.coder = Coder(tuple(feature for part in parts for feature in part.features))
-        offsets = self.coder.offsets
+        self.bin_mapper = BinMapper(tuple(feature for part in parts for feature in part.features))
+        offsets = self.bin_mapper.offsets
         for part in parts:
             part.place(int(offsets[part.first]))
         self.parts = parts

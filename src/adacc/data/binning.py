@@ -24,7 +24,7 @@ WholeRange = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Numbers:
+class NumericBins:
     """A numeric feature: code = how many thresholds lie below the value; the last code is for missing."""
 
     thresholds: Floats
@@ -42,7 +42,7 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Categories:
+class CategoryBins:
     """A categorical feature: code = position among the values seen in training; the last code is for any other."""
 
     values: tuple[Any, ...]
@@ -75,13 +75,13 @@ class Categories:
         return np.array(codes, dtype=dtypes.code_dtype(self.n_codes))
 
 
-Feature = Numbers | Categories
+Feature = NumericBins | CategoryBins
 Column = tuple[int, Feature, NDArray[np.unsignedinteger]]
 """A column's number, what it holds, and its codes."""
 
 
 @dataclass(frozen=True)
-class Coder:
+class BinMapper:
     """What turns a table into codes: one feature description per column."""
 
     features: tuple[Feature, ...]
@@ -97,17 +97,17 @@ class Coder:
 
     def check(self, table: Table) -> None:
         """Refuse a table whose columns cannot be what they were in training."""
-        table.check([feature.values if isinstance(feature, Categories) else None for feature in self.features])
+        table.check([feature.values if isinstance(feature, CategoryBins) else None for feature in self.features])
 
     def columns(self, table: Table, order: NDArray[np.uint32], wanted: Sequence[int]) -> Iterator[Column]:
         """The wanted columns' codes, one at a time, the rows in the given order."""
         for j, values in table.numbers([j for j in wanted if not self.features[j].categorical], order):
             feature = self.features[j]
-            assert isinstance(feature, Numbers)
+            assert isinstance(feature, NumericBins)
             yield j, feature, feature.code(values, kernels.whole_range(values))
         for j in wanted:
             feature = self.features[j]
-            if isinstance(feature, Categories):
+            if isinstance(feature, CategoryBins):
                 yield j, feature, feature.encode(table, j)[order]
 
     def codes(self, table: Table, order: NDArray[np.uint32], threads: Threads) -> NDArray[np.unsignedinteger]:
@@ -144,12 +144,12 @@ class Binning:
         categorical = table.categorical
         for j, values in table.numbers([j for j in wanted if not categorical[j]], order):
             wholes = kernels.whole_range(values)
-            numbers = Numbers(self.thresholds(values, wholes))
+            numbers = NumericBins(self.thresholds(values, wholes))
             yield j, numbers, numbers.code(values, wholes)
         for j in wanted:
             if categorical[j]:
                 numbered = table.numbered(j)
-                categories = Categories(in_order(occurring(*numbered)))
+                categories = CategoryBins(in_order(occurring(*numbered)))
                 yield j, categories, categories.code(*numbered)[order]
 
     def thresholds(self, values: Floats, wholes: WholeRange) -> Floats:

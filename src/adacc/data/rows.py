@@ -15,7 +15,7 @@ from adacc.kernels import dtypes
 Listing = tuple[NDArray[np.uint32], Array, NDArray[np.int64], NDArray[np.int64]]
 """Rows, an amount for each, and where those of each class begin and end."""
 
-Cells = tuple[NDArray[Any], NDArray[np.uint8]]
+LeafAssignment = tuple[NDArray[Any], NDArray[np.uint8]]
 """What a weak model predicts: a cell for each row, and the class of each cell."""
 
 

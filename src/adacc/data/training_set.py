@@ -17,7 +17,7 @@ from adacc.data.weights import as_counts
 
 
 @dataclass(frozen=True)
-class Problem:
+class TrainingSet:
     """Rows with their classes as numbers, and their weights, none of them zero.
 
     Attributes
@@ -32,7 +32,7 @@ class Problem:
     y: NDArray[np.intp]
     weight: Array
     classes: NDArray[Any]
-    tie_class: int
+    negative_class: int
     numbers: NDArray[np.intp]
     groups: NDArray[np.intp] | None = None
 
@@ -40,7 +40,7 @@ class Problem:
     def rows(self) -> Rows:
         return Rows.group(self.y, len(self.classes), self.weight)
 
-    def subset(self, rows: NDArray[np.intp]) -> Problem:
+    def subset(self, rows: NDArray[np.intp]) -> TrainingSet:
         return replace(
             self,
             table=self.table.take(rows),
@@ -50,7 +50,7 @@ class Problem:
             groups=None if self.groups is None else self.groups[rows],
         )
 
-    def split(self, fraction: float, seed: int) -> tuple[Problem, Problem]:
+    def split(self, fraction: float, seed: int) -> tuple[TrainingSet, TrainingSet]:
         """A part to train on and one to watch, each with rows of every class; groups stay whole."""
         rng = np.random.default_rng(seed)
         if self.groups is not None:
@@ -66,7 +66,7 @@ class Problem:
             watched[members[: min(max(round(fraction * len(members)), 1), len(members) - 1)]] = True
         return self.subset(np.flatnonzero(~watched)), self.subset(np.flatnonzero(watched))
 
-    def _split_groups(self, fraction: float, rng: np.random.Generator) -> tuple[Problem, Problem]:
+    def _split_groups(self, fraction: float, rng: np.random.Generator) -> tuple[TrainingSet, TrainingSet]:
         assert self.groups is not None
         n_classes = len(self.classes)
         trained = GroupDraw(self.groups, self.y, n_classes).draw(1.0 - fraction, rng)

@@ -15,7 +15,7 @@ LEAST_WEIGHT = 1e-200
 """Of lighter rows, beside others that count as a row or more, the products and inverses would leave floats' range."""
 
 
-class Weighing(NamedTuple):
+class WeightScaler(NamedTuple):
     """What must be known of all weights to read them as numbers of rows.
 
     Attributes
@@ -33,14 +33,14 @@ class Weighing(NamedTuple):
     n_rows: int
 
     @classmethod
-    def of(cls, weight: Array) -> Weighing:
+    def of(cls, weight: Array) -> WeightScaler:
         largest = float(weight.max(initial=0.0))
         return cls(largest, float((weight / (largest or 1.0)).sum()), int(np.count_nonzero(weight)))
 
-    def __or__(self, other: Weighing) -> Weighing:
+    def __or__(self, other: WeightScaler) -> WeightScaler:
         largest = max(self.largest, other.largest)
         whole = sum(each.whole * (each.largest / (largest or 1.0)) for each in (self, other))
-        return Weighing(largest, whole, self.n_rows + other.n_rows)
+        return WeightScaler(largest, whole, self.n_rows + other.n_rows)
 
     def counts(self, weight: Array) -> Array:
         """Weights as numbers of rows: those that add up to fewer than the rows there are, or to a number out of all
@@ -55,5 +55,5 @@ class Weighing(NamedTuple):
 
 
 def as_counts(weight: Array) -> Array:
-    """Weights as numbers of rows; see `Weighing`."""
-    return Weighing.of(weight).counts(weight)
+    """Weights as numbers of rows; see `WeightScaler`."""
+    return WeightScaler.of(weight).counts(weight)

@@ -18,7 +18,7 @@ from distributed import Client, Future, KilledWorker, default_client, wait
 from adacc.algorithms.base import Array
 from adacc.boosting.sharded import Answer, Log, Shard, Tally, total
 from adacc.data.threads import Threads
-from adacc.distributed.survey import Look, code, look_at
+from adacc.distributed.survey import PartitionTask, code, look_at
 from adacc.distributed.training import Surveyed
 
 MOST_LOSSES = 100
@@ -143,10 +143,10 @@ class Partitions:
             self._weights = parts_of(beside(X, weight, "sample_weight"))
         self.names = [f"partition {p}" for p in range(len(self._labels))]
 
-    def each(self, look: Look) -> list[Any]:
+    def each(self, look: PartitionTask) -> list[Any]:
         return self._cluster.results(self._asked(look))
 
-    def _asked(self, look: Look) -> list[Future]:
+    def _asked(self, look: PartitionTask) -> list[Future]:
         known = delayed(look.known, traverse=False)  # one object for all partitions, which can be made again
         no_columns = look.columns is not None and not len(look.columns)
         rows = [None] * len(self.names) if no_columns else self._rows(look.columns)
@@ -164,7 +164,7 @@ class Partitions:
     def crew(self, found: Surveyed) -> Workers:
         """One shard for each thread of each worker, of the partitions that it has coded."""
         cluster = self._cluster
-        coded = self._asked(Look(code, (*found.known, found.coder)))
+        coded = self._asked(PartitionTask(code, (*found.known, found.bin_mapper)))
         cluster.wait(coded)
         used = [future for future, n_rows in zip(coded, found.n_rows, strict=True) if n_rows]
         threads = cluster.n_threads()
@@ -172,7 +172,7 @@ class Partitions:
         for home, own in cluster.homes(used).items():
             for some in np.array_split(np.arange(len(own)), min(threads.get(home or "", 1), len(own))):
                 pieces = [own[p] for p in some]
-                shards.append(cluster.submit(home, Shard, pieces, found.coder, found.class_weight))
+                shards.append(cluster.submit(home, Shard, pieces, found.bin_mapper, found.class_weight))
         return Workers(cluster, shards)
 
 
@@ -226,7 +226,7 @@ def whole_rows(X: Any) -> Any:
     )
 
 
-class Keeper:
+class ShardActor:
     """Looks after the shards of one worker, a thread for each: an actor of Dask's.
 
     A question to it takes 3 ms; a task for each question would take 14, which is longer than the answer of a million
@@ -260,7 +260,7 @@ class Workers:
         while True:
             cluster.wait(self._shards)
             keepers = [
-                cluster.submit(home, Keeper, *own, actor=True) for home, own in cluster.homes(self._shards).items()
+                cluster.submit(home, ShardActor, *own, actor=True) for home, own in cluster.homes(self._shards).items()
             ]
             try:
                 self._keepers = cluster.results(keepers)
@@ -288,7 +288,7 @@ class Workers:
         try:
             asked = [self._ask(keeper, question, arguments) for keeper in self._keepers]
             return [self._answer(each, home) for each, home in zip(asked, self._homes, strict=True)]
-        except KeeperLostError:
+        except ShardActorLostError:
             self._count_loss()
             self._find_keepers()
             return None
@@ -302,7 +302,7 @@ class Workers:
         try:
             return getattr(keeper, question)(*arguments)
         except (RuntimeError, ValueError):  # Dask, or an older one, knows by now that the worker is gone
-            raise KeeperLostError from None
+            raise ShardActorLostError from None
 
     def _answer(self, asked: Any, home: str | None) -> Any:
         until = time.monotonic() + FIRST_WAIT * 2 ** min(self._n_losses, 5)
@@ -312,10 +312,10 @@ class Workers:
             except TimeoutError:
                 # Or its answer was lost on the way, which nobody would tell: asked again, it says the same.
                 if home not in self._cluster.n_threads() or time.monotonic() > until:
-                    raise KeeperLostError from None
+                    raise ShardActorLostError from None
             except OSError:
-                raise KeeperLostError from None
+                raise ShardActorLostError from None
 
 
-class KeeperLostError(Exception):
+class ShardActorLostError(Exception):
     """The worker is gone."""

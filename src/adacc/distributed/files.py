@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from adacc import kernels
 from adacc.algorithms.base import Array
 from adacc.boosting import sharded as scattered
-from adacc.boosting.sharded import Answer, Begin, Coded, Log, Shard, total
+from adacc.boosting.sharded import Answer, Begin, BinnedShard, Log, Shard, total
 from adacc.data.threads import Threads
-from adacc.distributed.memory import Room
-from adacc.distributed.shelf import Shelf
+from adacc.distributed.memory import MemoryBudget
+from adacc.distributed.shelf import MmapStore
 from adacc.distributed.survey import (
     ColumnsOfPiece,
-    Look,
+    PartitionTask,
     Tally,
     code,
     look_at,
@@ -56,7 +56,7 @@ class FilePieces:
         The column to predict.
     weight : str or None
         The column of sample weights.
-    room : Room
+    room : MemoryBudget
         What there is of memory.
     folder : path
         Where the coded rows go.
@@ -71,7 +71,7 @@ class FilePieces:
         chunks: Chunks,
         target: str,
         weight: str | None,
-        room: Room,
+        room: MemoryBudget,
         folder: Path,
         tell: Progress,
         relabel: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
@@ -83,7 +83,7 @@ class FilePieces:
         begins = range(0, chunks.n_rows, self._n_rows)
         self.names = [f"rows {begin + 1} to {min(begin + self._n_rows, chunks.n_rows)}" for begin in begins]
 
-    def each(self, look: Look) -> list[Any]:
+    def each(self, look: PartitionTask) -> list[Any]:
         found: list[Any] = []
         brief = Brief(self.chunks.where)
         for answer in self.answers(look):
@@ -92,7 +92,7 @@ class FilePieces:
                 brief.values(found)
         return found
 
-    def answers(self, look: Look) -> Iterator[Any]:
+    def answers(self, look: PartitionTask) -> Iterator[Any]:
         """The same as `each`, one after another."""
         features = self._features if look.columns is None else [self._features[j] for j in look.columns]
         others = [self._target, *([] if self._weight is None else [self._weight])]
@@ -107,17 +107,17 @@ class FilePieces:
             yield look_at(look.function, look.known, look.own(p), X, labels, weight, name)
         self.tell(stage, n_pieces, n_pieces)
 
-    def crew(self, found: Surveyed) -> OnDisk:
+    def crew(self, found: Surveyed) -> DiskShardExecutor:
         """Shards of consecutive pieces, as large as there is room for."""
-        n_rows = self._room.rows_of_shard(found.coder, len(found.classes), self._n_rows)
-        shelf = Shelf(self._folder)
+        n_rows = self._room.rows_of_shard(found.bin_mapper, len(found.classes), self._n_rows)
+        shelf = MmapStore(self._folder)
         for pieces in self._coded(found, n_rows):
-            shelf.put(Shard(pieces, found.coder, found.class_weight), found.coder.features)
-        return OnDisk(shelf, self._folder, self._room.n_threads)
+            shelf.put(Shard(pieces, found.bin_mapper, found.class_weight), found.bin_mapper.features)
+        return DiskShardExecutor(shelf, self._folder, self._room.n_threads)
 
-    def _coded(self, found: Surveyed, n_rows: int) -> Iterator[list[Coded]]:
-        held: list[Coded] = []
-        for coded in self.answers(Look(code, (*found.known, found.coder))):
+    def _coded(self, found: Surveyed, n_rows: int) -> Iterator[list[BinnedShard]]:
+        held: list[BinnedShard] = []
+        for coded in self.answers(PartitionTask(code, (*found.known, found.bin_mapper))):
             if coded is None:
                 continue
             if held and sum(len(each.y) for each in held) + len(coded.y) > n_rows:
@@ -166,16 +166,16 @@ def _together(some: Tally, more: Tally) -> Tally:
     return distinct, np.bincount(numbers, weight, len(distinct))  # type: ignore[return-value]
 
 
-class OnDisk:
+class DiskShardExecutor:
     """Those who keep shards whose arrays are in files: of codes, and of where the rows stand in a log.
 
     As many shards are in memory as there are threads.
     """
 
-    def __init__(self, codes: Shelf, folder: Path, n_threads: int) -> None:
+    def __init__(self, codes: MmapStore, folder: Path, n_threads: int) -> None:
         self._codes, self._folder = codes, folder
         self._shards: list[Shard] = codes.take_all()
-        self._standings: Shelf
+        self._standings: MmapStore
         self._n_threads = n_threads
         self._began: Begin | None = None
         self._n_read = 0
@@ -196,7 +196,7 @@ class OnDisk:
         """Read a new log; the rows' weights and scores go to a file of their own."""
         for shard in self._shards:
             shard.begin_anew()
-        self._standings, answer = Shelf(self._folder), None
+        self._standings, answer = MmapStore(self._folder), None
         for number, shard in enumerate(self._shards):
             answer = _added(answer, shard.read(0, log))
             rows = shard.layout.rows

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from adacc.boosting.sharded import BYTES_OF_A_ROW
-from adacc.data.binning import SAMPLE, Coder
+from adacc.data.binning import SAMPLE, BinMapper
 from adacc.tables.arrow import ROWS
 
 UNITS = {"": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
@@ -70,7 +70,7 @@ def resident() -> int:
 
 
 @dataclass(frozen=True)
-class Room:
+class MemoryBudget:
     """What a limit on memory leaves for rows.
 
     Attributes
@@ -94,7 +94,7 @@ class Room:
     n_threads: int
 
     @classmethod
-    def of(cls, limit: int, kinds: dict[str, Any], n_rows: int, n_threads: int) -> Room:
+    def of(cls, limit: int, kinds: dict[str, Any], n_rows: int, n_threads: int) -> MemoryBudget:
         n_numbers = sum(kind == "number" for kind in kinds.values())
         row = 8 * (n_numbers + 2) + BYTES_OF_TEXT * (len(kinds) - n_numbers)
         return cls(limit, len(kinds), row, 2 * 8 * n_numbers * min(n_rows, SAMPLE), n_threads)
@@ -107,11 +107,11 @@ class Room:
             self._refuse(taken + 2 * COPIES * self.row * LEAST_ROWS)
         return min(rows, ROWS)
 
-    def rows_of_shard(self, coder: Coder, n_classes: int, rows_of_piece: int) -> int:
+    def rows_of_shard(self, bin_mapper: BinMapper, n_classes: int, rows_of_piece: int) -> int:
         """Coded rows to keep together: a piece at least, and more of them in half of what is left."""
         taken = resident() + COPIES * self.row * rows_of_piece + BYTES_OF_COLUMN * self.n_columns
-        taken += 8 * n_classes * int(coder.offsets[-1]) * HISTOGRAMS * self.n_threads
-        codes = len(coder.features) * (1 if max(feature.n_codes for feature in coder.features) <= 256 else 2)
+        taken += 8 * n_classes * int(bin_mapper.offsets[-1]) * HISTOGRAMS * self.n_threads
+        codes = len(bin_mapper.features) * (1 if max(feature.n_codes for feature in bin_mapper.features) <= 256 else 2)
         row = self.n_threads * (BUILDING * codes + 2 * BYTES_OF_A_ROW + (8 * n_classes if n_classes > 2 else 0))
         if taken + row * rows_of_piece > self.limit:
             self._refuse(taken + row * rows_of_piece)

@@ -17,11 +17,11 @@ from sklearn.exceptions import ConvergenceWarning
 from adacc.algorithms.base import Array
 from adacc.boosting.loop import Boosting
 from adacc.boosting.settings import Settings
-from adacc.data.binning import Categories, Coder
-from adacc.distributed.files import FilePieces, OnDisk, Progress
-from adacc.distributed.memory import Room, read_size
+from adacc.data.binning import BinMapper, CategoryBins
+from adacc.distributed.files import DiskShardExecutor, FilePieces, Progress
+from adacc.distributed.memory import MemoryBudget, read_size
 from adacc.distributed.shelf import scratch_folder
-from adacc.distributed.survey import Look, Piece
+from adacc.distributed.survey import PartitionTask, Piece
 from adacc.distributed.training import Surveyed, boost, check_supported, survey
 from adacc.estimators.base import FAILED_AT_ONCE, BaseBoosting
 from adacc.estimators.reading import COLUMNS, read_weight
@@ -119,7 +119,7 @@ def open_pieces(
     """The rows of a table, as many at a time as there is memory for when this is fitted to them."""
     _, settings = _read(estimator)
     check_any(chunks.where, len(chunks.kinds))
-    room = Room.of(read_size(memory_limit), chunks.kinds, chunks.n_rows, settings.n_threads)
+    room = MemoryBudget.of(read_size(memory_limit), chunks.kinds, chunks.n_rows, settings.n_threads)
     tell = progress or (lambda *_: None)
     return FilePieces(chunks, target, sample_weight, room, scratch_folder(folder), tell, relabel)
 
@@ -132,7 +132,7 @@ def fit_pieces(
     """Fit; `check` is told how many labels each column of categories has, before rows are coded."""
     model, settings = _read(estimator)
     found, chunks = survey(pieces, model, settings.max_bins), pieces.chunks
-    labels = _labels(chunks, found.coder)
+    labels = _labels(chunks, found.bin_mapper)
     chunks.note_labels(labels)
     check(chunks, {name: len(own) for name, own in labels.items()})
     model.__dict__.update(n_features_in_=len(chunks.kinds), feature_names_in_=np.array([*chunks.kinds], dtype=object))
@@ -169,10 +169,10 @@ def _read(estimator: Any) -> tuple[BaseBoosting, Settings]:
     return model, settings
 
 
-def _labels(chunks: Chunks, coder: Coder) -> dict[str, set[Any]]:
+def _labels(chunks: Chunks, bin_mapper: BinMapper) -> dict[str, set[Any]]:
     """Of each column of categories."""
-    pairs = zip(chunks.kinds, coder.features, strict=True)
-    return {name: {*each.values} - {None} for name, each in pairs if isinstance(each, Categories)}
+    pairs = zip(chunks.kinds, bin_mapper.features, strict=True)
+    return {name: {*each.values} - {None} for name, each in pairs if isinstance(each, CategoryBins)}
 
 
 def _teller(
@@ -194,11 +194,11 @@ def _search(
     settings: Settings,
     pieces: FilePieces,
     found: Surveyed,
-    crew: OnDisk,
+    crew: DiskShardExecutor,
 ) -> tuple[BaseBoosting, bool]:
     """A model for each of the costs, all on the same codes; the one of best F1, and whether it failed at once."""
-    tie_class = template._negative_class(found.classes, found.class_weight)
-    costs, _ = read_costs(search.costs, found.classes, found.class_weight, tie_class)
+    negative_class = template._negative_class(found.classes, found.class_weight)
+    costs, _ = read_costs(search.costs, found.classes, found.class_weight, negative_class)
     models: list[BaseBoosting] = []
     failed = []
     for each in costs:
@@ -211,10 +211,10 @@ def _search(
         failed.append(failed_at_once)
     if len(found.classes) == 2 and not settings.decides_by_probability:
         recall = np.array([model.history_["class_recall"][-1] for model in models])
-        scores = _f1_of_positive(recall * found.class_weight, found.class_weight, tie_class)
+        scores = _f1_of_positive(recall * found.class_weight, found.class_weight, negative_class)
     else:
-        pairs = sum(pieces.answers(Look(count_pairs, (models,))))
-        scores = _f1(pairs, tie_class)
+        pairs = sum(pieces.answers(PartitionTask(count_pairs, (models,))))
+        scores = _f1(pairs, negative_class)
     best = int(ranks(scores).argmin())
     return models[best], failed[best]
 

@@ -25,7 +25,7 @@ class Put(NamedTuple):
     end: int
 
 
-class Shelf:
+class MmapStore:
     """Objects whose arrays are in one file, so that only those that are used take memory.
 
     The file has no name (on Windows a name that goes with it): however the process ends, nothing stays behind.

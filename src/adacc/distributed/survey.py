@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 
 from adacc import kernels
 from adacc.algorithms.base import Array
-from adacc.boosting.sharded import Coded
+from adacc.boosting.sharded import BinnedShard
 from adacc.data.binning import (
     NONE,
     SAMPLE,
-    Categories,
-    Coder,
+    BinMapper,
+    CategoryBins,
     Feature,
-    Numbers,
+    NumericBins,
     draws,
     find_thresholds,
     in_order,
@@ -33,7 +33,7 @@ from adacc.data.binning import (
 )
 from adacc.data.columns import Table
 from adacc.data.threads import Threads
-from adacc.data.weights import Weighing
+from adacc.data.weights import WeightScaler
 from adacc.estimators.reading import NO_WEIGHT, TableReader, check_classes, check_labels, number_labels, read_weight
 from adacc.kernels import dtypes
 
@@ -47,7 +47,7 @@ class Piece(NamedTuple):
     name: str
 
 
-class Look(NamedTuple):
+class PartitionTask(NamedTuple):
     """A function to be asked of every piece.
 
     Attributes
@@ -92,13 +92,13 @@ class LabelsOfPiece:
     classes: NDArray[Any]
     counts: NDArray[np.int64]
     class_weight: Array
-    weighing: Weighing
+    weighing: WeightScaler
     n_rows: int
 
 
 def look_at_labels(piece: Piece) -> LabelsOfPiece:
     if len(piece.y) == 0:
-        return LabelsOfPiece(np.empty(0), np.empty(0, np.int64), NONE, Weighing(0.0, 0.0, 0), 0)
+        return LabelsOfPiece(np.empty(0), np.empty(0, np.int64), NONE, WeightScaler(0.0, 0.0, 0), 0)
     labels = check_labels(piece.y, "y")
     weight = read_weight(piece.weight, len(labels), "sample_weight")
     used = weight > 0.0
@@ -107,7 +107,7 @@ def look_at_labels(piece: Piece) -> LabelsOfPiece:
         classes,
         np.bincount(numbers, minlength=len(classes)),
         np.bincount(numbers, weight[used], len(classes)),  # type: ignore[arg-type]
-        Weighing.of(weight),
+        WeightScaler.of(weight),
         len(labels),
     )
 
@@ -119,7 +119,7 @@ class Labels:
     ----------
     classes : ndarray of shape (n_classes,)
         The labels, sorted.
-    weighing : Weighing
+    weighing : WeightScaler
         How sample weights count.
     class_weight : ndarray of shape (n_classes, n_pieces)
         Weight of each class in each piece.
@@ -196,7 +196,7 @@ class Used:
     weight: Array
 
 
-def use(piece: Piece, reader: TableReader, labels: NDArray[Any], weighing: Weighing) -> Used | None:
+def use(piece: Piece, reader: TableReader, labels: NDArray[Any], weighing: WeightScaler) -> Used | None:
     """The rows that count; None if there are none."""
     if piece.X.shape[0] != len(piece.y):
         raise ValueError(f"X has {piece.X.shape[0]} rows, but y has {len(piece.y)}")
@@ -225,7 +225,7 @@ def _check_finite(X: Any) -> None:
 
 
 def look_at_columns(
-    piece: Piece, reader: TableReader, labels: NDArray[Any], weighing: Weighing, places: list[Array] | None
+    piece: Piece, reader: TableReader, labels: NDArray[Any], weighing: WeightScaler, places: list[Array] | None
 ) -> ColumnsOfPiece | None:
     used = use(piece, reader, labels, weighing)
     if used is None:
@@ -261,7 +261,9 @@ Tally = tuple[Array, Array]
 """Distinct values, and the weight of each."""
 
 
-def look_at_values(piece: Piece, reader: TableReader, labels: NDArray[Any], weighing: Weighing) -> list[Tally] | None:
+def look_at_values(
+    piece: Piece, reader: TableReader, labels: NDArray[Any], weighing: WeightScaler
+) -> list[Tally] | None:
     """The values of each column, all being numeric."""
     used = use(piece, reader, labels, weighing)
     if used is None:
@@ -301,7 +303,7 @@ class Columns:
                     f"{first.names[j]} holds numbers in {one} and categories in {other}; give it one type, with astype"
                 )
         self._found: dict[int, Feature] = {
-            j: Categories(in_order(set().union(*(piece.categories.get(j, {None}) for piece, _ in known))))
+            j: CategoryBins(in_order(set().union(*(piece.categories.get(j, {None}) for piece, _ in known))))
             for j in np.flatnonzero(self.categorical).tolist()
         }
         self.undecided: list[int] = []
@@ -309,23 +311,25 @@ class Columns:
             drawn = np.concatenate([piece.drawn.get(j, NONE) for piece, _ in known])
             thresholds, every = find_thresholds(drawn, NONE, kernels.whole_range(drawn), max_bins)
             if not every:
-                self._found[j] = Numbers(thresholds)
+                self._found[j] = NumericBins(thresholds)
             else:  # few values, of which the draw may have missed some: all must be looked at
                 self.undecided.append(j)
 
-    def coder(self, pieces: Sequence[list[Tally] | None]) -> Coder:
+    def bin_mapper(self, pieces: Sequence[list[Tally] | None]) -> BinMapper:
         """What codes the rows, once all values of the undecided columns have been looked at."""
         found = dict(self._found)
         for at, j in enumerate(self.undecided):
             tallies = [piece[at] for piece in pieces if piece is not None]
             values, weight = (np.concatenate(part) for part in zip(*tallies, strict=True))
-            found[j] = Numbers(find_thresholds(values, weight, kernels.whole_range(values), self.max_bins)[0])
-        return Coder(tuple(found[j] for j in range(len(found))))
+            found[j] = NumericBins(find_thresholds(values, weight, kernels.whole_range(values), self.max_bins)[0])
+        return BinMapper(tuple(found[j] for j in range(len(found))))
 
 
-def code(piece: Piece, reader: TableReader, labels: NDArray[Any], weighing: Weighing, coder: Coder) -> Coded | None:
+def code(
+    piece: Piece, reader: TableReader, labels: NDArray[Any], weighing: WeightScaler, bin_mapper: BinMapper
+) -> BinnedShard | None:
     used = use(piece, reader, labels, weighing)
     if used is None:
         return None
-    codes = coder.codes(used.table, used.table.every_row, Threads(1))
-    return Coded(codes, used.y.astype(dtypes.CLASS), used.weight)
+    codes = bin_mapper.codes(used.table, used.table.every_row, Threads(1))
+    return BinnedShard(codes, used.y.astype(dtypes.CLASS), used.weight)

@@ -13,9 +13,9 @@ from adacc.algorithms.base import Array
 from adacc.boosting.loop import Boosting
 from adacc.boosting.session import make_plan
 from adacc.boosting.settings import Settings
-from adacc.boosting.sharded import Crew, Scattered
-from adacc.data.binning import Coder
-from adacc.distributed.survey import Columns, Labels, Look, look_at_columns, look_at_labels, look_at_values
+from adacc.boosting.sharded import ShardedBackend, ShardExecutor
+from adacc.data.binning import BinMapper
+from adacc.distributed.survey import Columns, Labels, PartitionTask, look_at_columns, look_at_labels, look_at_values
 from adacc.estimators.base import BaseBoosting, origin_of
 from adacc.estimators.calibration import calibration_terms
 from adacc.estimators.reading import TableReader
@@ -35,16 +35,16 @@ class Surveyed:
         Summed sample weight of each class.
     n_rows : ndarray of shape (n_pieces,)
         Rows of each piece that count.
-    coder : Coder
+    bin_mapper : BinMapper
         The bins and categories of every feature.
     known : tuple
-        What the functions of the survey want to know beside a piece; `code` the coder besides.
+        What the functions of the survey want to know beside a piece; `code` the bin mapper besides.
     """
 
     classes: NDArray[Any]
     class_weight: Array
     n_rows: NDArray[np.int64]
-    coder: Coder
+    bin_mapper: BinMapper
     known: tuple[Any, ...]
 
 
@@ -59,10 +59,10 @@ class Pieces(Protocol):
 
     names: list[str]
 
-    def each(self, look: Look) -> list[Any]:
+    def each(self, look: PartitionTask) -> list[Any]:
         """What is said of each piece."""
 
-    def crew(self, found: Surveyed) -> Crew:
+    def crew(self, found: Surveyed) -> ShardExecutor:
         """Code all pieces, make shards of them, and those who keep them."""
 
 
@@ -87,11 +87,11 @@ def check_supported(settings: Settings, warm_start: bool) -> None:
 
 def survey(pieces: Pieces, reader: TableReader, max_bins: int | None) -> Surveyed:
     """Look at all rows: at their labels, at what their columns hold, and at those of few values once more."""
-    labels = Labels(pieces.each(Look(look_at_labels, columns=())))
+    labels = Labels(pieces.each(PartitionTask(look_at_labels, columns=())))
     known = (reader, labels.classes, labels.weighing)
-    columns = Columns(pieces.each(Look(look_at_columns, known, labels.places())), pieces.names, max_bins)
-    tallies = pieces.each(Look(look_at_values, known, columns=columns.undecided)) if columns.undecided else []
-    return Surveyed(labels.classes, labels.class_weight.sum(axis=1), labels.n_rows, columns.coder(tallies), known)
+    columns = Columns(pieces.each(PartitionTask(look_at_columns, known, labels.places())), pieces.names, max_bins)
+    tallies = pieces.each(PartitionTask(look_at_values, known, columns=columns.undecided)) if columns.undecided else []
+    return Surveyed(labels.classes, labels.class_weight.sum(axis=1), labels.n_rows, columns.bin_mapper(tallies), known)
 
 
 def train(
@@ -108,14 +108,14 @@ def train(
 def boost(
     settings: Settings,
     found: Surveyed,
-    crew: Crew,
+    crew: ShardExecutor,
     reader: BaseBoosting,
     after_round: Callable[[Boosting, Any], bool] = lambda *_: False,
 ) -> tuple[dict[str, Any], bool]:
     """The same once the rows are coded."""
-    tie_class = reader._negative_class(found.classes, found.class_weight)
-    plan = make_plan(settings, found.classes, found.class_weight, tie_class)
-    ground = Scattered(plan, found.coder, found.class_weight, settings.criterion, crew)
+    negative_class = reader._negative_class(found.classes, found.class_weight)
+    plan = make_plan(settings, found.classes, found.class_weight, negative_class)
+    ground = ShardedBackend(plan, found.bin_mapper, found.class_weight, settings.criterion, crew)
     boosting = Boosting(ground)
     boosting.run(settings.n_rounds, after_round)
     attributes = attributes_of(boosting.ensemble(), found.classes) | origin_of(settings, found.classes)

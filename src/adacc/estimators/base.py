@@ -15,13 +15,13 @@ from sklearn.utils import Tags, get_tags
 from adacc.boosting.loop import Boosting
 from adacc.boosting.session import train
 from adacc.boosting.settings import Settings
-from adacc.data.training_set import Problem
+from adacc.data.training_set import TrainingSet
 from adacc.estimators.calibration import calibrate
 from adacc.estimators.compat import CALLER_OF_FIT, CallbackRounds, CallbackSupportMixin, with_callbacks
 from adacc.estimators.parameters import parameters
 from adacc.estimators.provenance import check_same_training, training_record
 from adacc.estimators.settings import read_settings
-from adacc.estimators.voting import Voting, attributes_of
+from adacc.estimators.voting import BaseAdditiveClassifier, attributes_of
 from adacc.model.ensemble import Ensemble
 
 NEVER_BETTER = "no round was better than chance, so that none has a vote: a larger subsample may help"
@@ -35,7 +35,7 @@ def _parameter_names(cls: Any) -> tuple[str, ...]:
 
 
 @parameters
-class BaseBoosting(CallbackSupportMixin, Voting):
+class BaseBoosting(CallbackSupportMixin, BaseAdditiveClassifier):
     """What all boosting classifiers share; a subclass names its method and adds the method's own options."""
 
     estimator: Any = None
@@ -136,7 +136,7 @@ class BaseBoosting(CallbackSupportMixin, Voting):
         tags.input_tags.categorical = takes is None or takes.categorical
         return tags
 
-    def _check_warm_start(self, start: Ensemble, settings: Settings, problem: Problem) -> None:
+    def _check_warm_start(self, start: Ensemble, settings: Settings, problem: TrainingSet) -> None:
         known, now = self.classes_.tolist(), problem.classes.tolist()
         if known != now:
             raise ValueError(f"warm_start needs the classes of the last fit, {known}; y has {now}")
@@ -157,7 +157,7 @@ class BaseBoosting(CallbackSupportMixin, Voting):
             )
 
 
-def fitted_attributes(ensemble: Ensemble, problem: Problem, settings: Settings | None = None) -> dict[str, Any]:
+def fitted_attributes(ensemble: Ensemble, problem: TrainingSet, settings: Settings | None = None) -> dict[str, Any]:
     """What makes an estimator fitted; with `settings` calibrated where these say so, and able to go on."""
     attributes = attributes_of(ensemble, problem.classes)
     if settings is None:

@@ -12,13 +12,15 @@ from adacc.algorithms.base import Array
 from adacc.boosting.backend import Plan
 from adacc.boosting.session import plan_for, train
 from adacc.boosting.settings import Settings
-from adacc.data.training_set import Problem
+from adacc.data.training_set import TrainingSet
 from adacc.estimators.folds import tuning_folds
 from adacc.model.calibration import Calibrator
 from adacc.model.ensemble import Ensemble
 
 
-def calibrate(settings: Settings, problem: Problem, ensemble: Ensemble, kind: str) -> tuple[Calibrator, Array | None]:
+def calibrate(
+    settings: Settings, problem: TrainingSet, ensemble: Ensemble, kind: str
+) -> tuple[Calibrator, Array | None]:
     """What turns the scores into probabilities, and what these are multiplied by where they decide."""
     cv, rows = settings.options["calibration_cv"], np.arange(len(problem.y))
     if cv is None:
@@ -47,7 +49,7 @@ def calibration_terms(settings: Settings, plan: Plan) -> CalibrationTerms:
     return CalibrationTerms(plan.rule.initial(plan.costs), plan.rule.decision(plan.costs), False)
 
 
-def held_out_scores(settings: Settings, problem: Problem, cv: Any) -> tuple[NDArray[np.intp], Array]:
+def held_out_scores(settings: Settings, problem: TrainingSet, cv: Any) -> tuple[NDArray[np.intp], Array]:
     """Rows that are held out by folds, and their scores from ensembles that were trained without them."""
     folds = tuning_folds(cv, problem.y, problem.classes, problem.groups, settings.seed, "calibration_cv")
     scores = [

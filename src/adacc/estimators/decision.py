@@ -163,7 +163,7 @@ class CostDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
         """
         probabilities = self.predict_proba(X)
-        return self.classes_[_decide(probabilities, self.cost_matrix_, getattr(self, "threshold_", None))]
+        return self.classes_[_class_index(probabilities, self.cost_matrix_, getattr(self, "threshold_", None))]
 
     def predict_proba(self, X: Any) -> Array:
         """Probability of each class, in the order of ``classes_``: the estimator's, its class weights undone.
@@ -280,12 +280,12 @@ class CostDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             found["threshold_"] = curve.best if self.threshold == "tuned" else expected_threshold(costs)
             found["threshold_spread_"] = np.array([each.best for each in of_folds])
             found["cost_curve_"] = {"threshold": curve.threshold, "cost": curve.cost}
-        decided = _decide(proba, costs, found.get("threshold_"))
+        decided = _class_index(proba, costs, found.get("threshold_"))
         found["expected_cost_"] = float((weight * costs[y, decided]).sum() / weight.sum())
         return found
 
 
-def _decide(probabilities: Array, costs: Array, threshold: float | None) -> NDArray[np.intp]:
+def _class_index(probabilities: Array, costs: Array, threshold: float | None) -> NDArray[np.intp]:
     if threshold is None:
         return cheapest(probabilities, costs)
     return (probabilities[:, 1] > threshold).astype(np.intp)

@@ -16,29 +16,29 @@ from sklearn.utils import Tags
 from adacc.algorithms.adacc import AdaCC2
 from adacc.algorithms.base import Array
 from adacc.boosting.backend import Plan
-from adacc.boosting.bagging import Bags, Forest, Kind, grow_forest
-from adacc.data.binned import Layout
+from adacc.boosting.bagging import Bags, BagSpec, Forest, grow_forest
+from adacc.data.binned import BinnedDataset
 from adacc.data.binning import Binning
 from adacc.data.columns import Table
 from adacc.data.threads import Threads
-from adacc.data.training_set import Problem
+from adacc.data.training_set import TrainingSet
 from adacc.estimators.folds import tuning_folds
 from adacc.estimators.settings import check_folds, one_of, read_growth, read_n_jobs, read_seed, whole
-from adacc.estimators.voting import Voting, attributes_of
+from adacc.estimators.voting import BaseAdditiveClassifier, attributes_of
 from adacc.learners.splits import CRITERIA
 from adacc.model.calibration import Calibrator
-from adacc.model.ensemble import contributions, decide, settle
+from adacc.model.ensemble import class_index, contributions, snap_ties
 
 SHARE_OF_F1 = 0.1
 """What F1 counts beside balanced accuracy where the threshold is chosen."""
 
-WIDE = 10.0
+MAX_RATIO = 10.0
 """Most rows of another class for each of the rarest, in a wide bag."""
 
-FEWER, LONGER = 6, 8
+BALANCED_BAGS_PER_RATIO_BAG, RATIO_BAG_ROUNDS_FACTOR = 6, 8
 """How many narrow bags there are for a wide one, and how many times as many rounds it has."""
 
-SAYS = (0.0, 0.25, 0.5, 0.75, 1.0)
+MIXING_WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Of the wide bags: what is tried."""
 
 GRID = 201
@@ -49,7 +49,7 @@ MOST = 4000
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class AdaCCForestClassifier(Voting):
+class AdaCCForestClassifier(BaseAdditiveClassifier):
     """A forest of AdaCC boosters: trees that see interactions, and no parameter that needs setting.
 
     Rows are drawn with replacement into bags in which all classes weigh the same, and trees are boosted on each by
@@ -184,25 +184,27 @@ class AdaCCForestClassifier(Voting):
         check_folds("tuning_cv", self.tuning_cv)
         return Bags(self._kinds(), one_of("criterion", self.criterion, CRITERIA), read_seed(self.random_state))
 
-    def _kinds(self) -> tuple[Kind, Kind]:
+    def _kinds(self) -> tuple[BagSpec, BagSpec]:
         """The narrow bags and the wide ones."""
         growth = read_growth(self.get_params(deep=False))
         n_bags = whole("n_estimators", self.n_estimators, least=1)
         n_rounds = whole("n_rounds", self.n_rounds, least=1)
-        narrow = Kind(n_bags, 1.0, n_rounds, growth)
-        return narrow, Kind(max(n_bags // FEWER, 1), WIDE, LONGER * n_rounds, growth)
+        narrow = BagSpec(n_bags, 1.0, n_rounds, growth)
+        return narrow, BagSpec(
+            max(n_bags // BALANCED_BAGS_PER_RATIO_BAG, 1), MAX_RATIO, RATIO_BAG_ROUNDS_FACTOR * n_rounds, growth
+        )
 
-    def _grown(self, problem: Problem, bags: Bags, n_threads: int) -> Forest:
+    def _grown(self, problem: TrainingSet, bags: Bags, n_threads: int) -> Forest:
         with Threads(n_threads) as threads:
             columns = partial(Binning(problem.rows.weight, self.max_bins).columns, problem.table)
-            layout = Layout(columns, problem.table.n_columns, problem.rows, threads)
+            layout = BinnedDataset(columns, problem.table.n_columns, problem.rows, threads)
             even = np.ones(len(problem.classes))
-            plan = Plan(AdaCC2(), even, even, 1.0, problem.tie_class)
+            plan = Plan(AdaCC2(), even, even, 1.0, problem.negative_class)
             groups = problem.groups if self.tuning_cv is None else None  # only rows out of the bags need whole groups
             ordered = None if groups is None else groups[problem.rows.order]
             return grow_forest(layout, plan, bags, threads, ordered)
 
-    def _evidence(self, forest: Forest, problem: Problem, bags: Bags, n_threads: int) -> Evidence:
+    def _evidence(self, forest: Forest, problem: TrainingSet, bags: Bags, n_threads: int) -> Evidence:
         """The rows that the forest is tuned on: those out of its bags, or those that `tuning_cv` holds out."""
         if self.tuning_cv is None:
             rows = problem.rows
@@ -215,7 +217,7 @@ class AdaCCForestClassifier(Voting):
         judged = np.concatenate([held_out for _, held_out in folds])
         return Evidence(problem.y[judged], problem.weight[judged], np.concatenate(shares, axis=1))
 
-    def _tuned(self, forest: Forest, problem: Problem, evidence: Evidence) -> dict[str, Any]:
+    def _tuned(self, forest: Forest, problem: TrainingSet, evidence: Evidence) -> dict[str, Any]:
         """What makes the estimator fitted: the forest with the decision and the scale that the evidence supports."""
         rows = problem.rows
         true, weight, shares = evidence
@@ -223,21 +225,21 @@ class AdaCCForestClassifier(Voting):
         ensemble, accuracy, calibrator = forest.ensemble, np.nan, None
         if len(true) and by_class.all():
             balanced = weight / by_class[true]
-            says = [np.array([1.0 - say, say]) for say in SAYS]
+            says = [np.array([1.0 - say, say]) for say in MIXING_WEIGHTS]
             tries = [np.tensordot(say, shares, axes=1) for say in says]
-            found = [_best_decision(each, true, balanced, rows.class_weight, ensemble.tie_class) for each in tries]
+            found = [_best_decision(each, true, balanced, rows.class_weight, ensemble.negative_class) for each in tries]
             best = int(np.argmax([worth for worth, _ in found]))
             _, decision = found[best]
             scores = _scores(tries[best], decision)
             scale = _scale(scores, true, balanced)
             votes = ensemble.votes * says[best][forest.kind, None] * scale
             ensemble = replace(ensemble, votes=votes, decision=decision)
-            right = decide(settle(scores * scale), ensemble.tie_class) == true
+            right = class_index(snap_ties(scores * scale), ensemble.negative_class) == true
             accuracy = float((balanced * right).sum() / rows.n_classes)
             if self.calibration is not None:
                 # Rows that were watched stand for all of their class.
                 whole_weight = weight * (rows.class_weight / by_class)[true]
-                known = settle(scores * scale)
+                known = snap_ties(scores * scale)
                 calibrator = Calibrator.fit(self.calibration, known, true, rows.n_classes, whole_weight, rising=True)
         elif self.calibration is not None:
             raise ValueError(
@@ -281,7 +283,7 @@ def _scores(shares: Array, decision: Array) -> Array:
 
 
 def _best_decision(
-    shares: Array, true: NDArray[np.intp], balanced: Array, by_class: Array, tie_class: int
+    shares: Array, true: NDArray[np.intp], balanced: Array, by_class: Array, negative_class: int
 ) -> tuple[float, Array]:
     """How good the votes are, and what those of each class are multiplied by: for two, so that balanced accuracy is
     best, and a little F1; more are decided by most votes.
@@ -290,18 +292,18 @@ def _best_decision(
     would be luck.
     """
     if len(by_class) > 2:
-        return float((balanced * (decide(shares, tie_class) == true)).sum()), np.ones(len(by_class))
-    positive = 1 - tie_class
+        return float((balanced * (class_index(shares, negative_class) == true)).sum()), np.ones(len(by_class))
+    positive = 1 - negative_class
     share = shares[:, positive]
     thresholds = np.linspace(share.min(), share.max(), GRID)
     caught = _share_above(share[true == positive], balanced[true == positive], thresholds)
     alarms = _share_above(share[true != positive], balanced[true != positive], thresholds)
-    n_positive, n_others = by_class[positive], by_class[tie_class]
+    n_positive, n_others = by_class[positive], by_class[negative_class]
     f1 = 2.0 * caught * n_positive / (caught * n_positive + alarms * n_others + n_positive)
     worth = (caught + 1.0 - alarms) / 2.0 + SHARE_OF_F1 * f1
     best = int(np.argmax(worth))
     decision = np.empty(2)
-    decision[positive], decision[tie_class] = 2.0 - 2.0 * thresholds[best], 2.0 * thresholds[best]
+    decision[positive], decision[negative_class] = 2.0 - 2.0 * thresholds[best], 2.0 * thresholds[best]
     return float(worth[best]), decision
 
 

@@ -14,18 +14,18 @@ from sklearn.utils.validation import check_is_fitted
 from adacc import archive
 from adacc.algorithms.base import Array
 from adacc.archive import ModelFileError
-from adacc.data.binning import Categories, Numbers
+from adacc.data.binning import CategoryBins, NumericBins
 from adacc.estimators.forest import AdaCCForestClassifier
 from adacc.estimators.jsonable import encode
 from adacc.estimators.revival import CLASSES, revive
-from adacc.estimators.voting import Voting
+from adacc.estimators.voting import BaseAdditiveClassifier
 from adacc.kernels import dtypes
 from adacc.learners.stump import Stumps
 from adacc.learners.tree import Trees
 from adacc.model.calibration import Sigmoid
 
 
-def save(model: Voting, path: str | os.PathLike[str], notes: dict[str, Any] | None) -> None:
+def save(model: BaseAdditiveClassifier, path: str | os.PathLike[str], notes: dict[str, Any] | None) -> None:
     """Write a fitted model to a file; what could not be read again is not written."""
     content = archive.pack(*describe(model, {} if notes is None else notes))
     try:
@@ -35,7 +35,7 @@ def save(model: Voting, path: str | os.PathLike[str], notes: dict[str, Any] | No
     archive.write(path, content)
 
 
-def load(path: str | os.PathLike[str]) -> Voting:
+def load(path: str | os.PathLike[str]) -> BaseAdditiveClassifier:
     """The model that was saved to a file.
 
     Nothing that the file holds is run, imported or unpickled, and all of it is checked.
@@ -73,7 +73,7 @@ def load(path: str | os.PathLike[str]) -> Voting:
         return revive(*archive.unpack(content))
 
 
-def describe(model: Voting, notes: dict[str, Any]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def describe(model: BaseAdditiveClassifier, notes: dict[str, Any]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The document and the arrays that a fitted model is made of."""
     check_is_fitted(model)
     name, ensemble = type(model).__name__, model._ensemble
@@ -86,7 +86,7 @@ def describe(model: Voting, notes: dict[str, Any]) -> tuple[dict[str, Any], dict
             f"{learner!r}: use pickle, joblib or skops.io"
         )
     _check_notes(notes)
-    features, kind, of_calibration = ensemble.models.coder.features, *_describe_calibration(model)
+    features, kind, of_calibration = ensemble.models.bin_mapper.features, *_describe_calibration(model)
     names = getattr(model, "feature_names_in_", None)
     document = {
         "versions": {library: version(library) for library in ("adacc", "numpy", "scikit-learn")},
@@ -101,9 +101,9 @@ def describe(model: Voting, notes: dict[str, Any]) -> tuple[dict[str, Any], dict
         "categories": [
             [j, encode(list(feature.values), f"a category of column {j if names is None else names[j]!r}")]
             for j, feature in enumerate(features)
-            if isinstance(feature, Categories)
+            if isinstance(feature, CategoryBins)
         ],
-        "tie_class": int(ensemble.tie_class),
+        "tie_class": int(ensemble.negative_class),
         "finished": bool(ensemble.finished),
         "calibration": kind,
         "training": getattr(model, "_trained_by", None),
@@ -113,7 +113,7 @@ def describe(model: Voting, notes: dict[str, Any]) -> tuple[dict[str, Any], dict
     if isinstance(model, AdaCCForestClassifier):
         accuracy = model.oob_balanced_accuracy_
         document["out_of_bag"] = None if np.isnan(accuracy) else accuracy
-    thresholds = [feature.thresholds if isinstance(feature, Numbers) else np.empty(0) for feature in features]
+    thresholds = [feature.thresholds if isinstance(feature, NumericBins) else np.empty(0) for feature in features]
     arrays = {
         "n_thresholds": np.array([len(each) for each in thresholds], dtype=np.int64),
         "thresholds": np.concatenate(thresholds),
@@ -144,7 +144,7 @@ def _check_notes(notes: dict[str, Any]) -> None:
         raise TypeError(f"notes must be a dict that JSON can hold, {what}; got {notes!r:.80}")
 
 
-def _describe_calibration(model: Voting) -> tuple[str | None, dict[str, Array]]:
+def _describe_calibration(model: BaseAdditiveClassifier) -> tuple[str | None, dict[str, Array]]:
     if model._calibrator is None:
         return None, {}
     curves = model._calibrator.curves

@@ -17,7 +17,7 @@ from sklearn.utils.validation import validate_data
 from adacc.algorithms.base import Array
 from adacc.boosting.settings import Settings
 from adacc.data.columns import ArrayTable, Table, is_frame, is_missing, read
-from adacc.data.training_set import Problem
+from adacc.data.training_set import TrainingSet
 from adacc.data.weights import as_counts
 from adacc.estimators.folds import check_groups
 from adacc.kernels import dtypes
@@ -80,7 +80,7 @@ class TableReader:
             raise ValueError(f"{error} Give strings as columns of a frame: these are used as categories.") from None
         return read(checked)
 
-    def _read_training(self, X: Any, y: Any, sample_weight: Any, groups: Any = None, reset: bool = True) -> Problem:
+    def _read_training(self, X: Any, y: Any, sample_weight: Any, groups: Any = None, reset: bool = True) -> TrainingSet:
         """Check X, y, the weights and the groups, and note the columns."""
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
@@ -96,8 +96,8 @@ class TableReader:
             group = None if group is None else group[used]
         classes, codes = number_labels(labels)
         check_classes(classes, some_are_left_out)
-        tie_class = self._negative_class(classes, np.bincount(codes, weight))
-        return Problem(table, codes, weight, classes, tie_class, used, group)
+        negative_class = self._negative_class(classes, np.bincount(codes, weight))
+        return TrainingSet(table, codes, weight, classes, negative_class, used, group)
 
     def _negative_class(self, classes: NDArray[Any], class_weight: NDArray[Any]) -> int:
         """Where ties go: of two classes the one that is not positive, of more the first."""
@@ -111,8 +111,8 @@ class TableReader:
         return 1 - labels.index(self.pos_label)
 
     def _hold_out(
-        self, settings: Settings, problem: Problem, X_val: Any, y_val: Any, sample_weight_val: Any
-    ) -> tuple[Problem, Problem | None]:
+        self, settings: Settings, problem: TrainingSet, X_val: Any, y_val: Any, sample_weight_val: Any
+    ) -> tuple[TrainingSet, TrainingSet | None]:
         if (X_val is None) != (y_val is None) or (X_val is None and sample_weight_val is not None):
             raise ValueError("X_val and y_val must be given together, and sample_weight_val only with them")
         if settings.patience is None:
@@ -134,7 +134,9 @@ class TableReader:
         if len(unknown):
             raise ValueError(f"y_val has the label {unknown.tolist()[0]!r}, which y does not have")
         codes = np.searchsorted(problem.classes, labels)
-        return problem, Problem(table, codes, weight, problem.classes, problem.tie_class, np.arange(len(codes)))
+        return problem, TrainingSet(
+            table, codes, weight, problem.classes, problem.negative_class, np.arange(len(codes))
+        )
 
 
 def _first_odd_cell(X: Any) -> str:

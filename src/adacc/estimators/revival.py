@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from adacc import archive
 from adacc.algorithms.base import Array
 from adacc.archive import ModelFileError
-from adacc.data.binning import Categories, Coder, Feature, Numbers
+from adacc.data.binning import BinMapper, CategoryBins, Feature, NumericBins
 from adacc.estimators import classifiers, forest
 from adacc.estimators.base import BaseBoosting
 from adacc.estimators.jsonable import decode, decode_labels
-from adacc.estimators.voting import Voting, attributes_of
+from adacc.estimators.voting import BaseAdditiveClassifier, attributes_of
 from adacc.kernels import dtypes
 from adacc.learners.stump import Stumps
 from adacc.learners.tree import Trees
@@ -27,10 +27,12 @@ from adacc.model.ensemble import Ensemble
 
 T = TypeVar("T")
 
-CLASSES: dict[str, type[Voting]] = {
+CLASSES: dict[str, type[BaseAdditiveClassifier]] = {
     name: cls
     for name, cls in (*vars(classifiers).items(), *vars(forest).items())
-    if isinstance(cls, type) and issubclass(cls, Voting) and cls not in (Voting, BaseBoosting)
+    if isinstance(cls, type)
+    and issubclass(cls, BaseAdditiveClassifier)
+    and cls not in (BaseAdditiveClassifier, BaseBoosting)
 }
 """The only classes that a file can name."""
 
@@ -40,7 +42,7 @@ HISTORY = ("alpha", "weighted_error", "normaliser", *BY_CLASS, "bound", AFTER_EA
 """The records of the rounds: one number a round, or one for each class; of the votes either."""
 
 
-class Parts:
+class FieldReader:
     """What a file holds, taken out piece by piece; each piece must be there, and in the end none be left."""
 
     def __init__(self, document: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
@@ -82,9 +84,9 @@ class Parts:
             raise ModelFileError(f"there is {left[0]!r:.80}, which format {archive.VERSION} does not have")
 
 
-def revive(document: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Voting:
+def revive(document: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> BaseAdditiveClassifier:
     """The fitted model that a document and arrays describe, once they are found to describe one."""
-    parts = Parts(document, arrays)
+    parts = FieldReader(document, arrays)
     parts.entry("versions", dict)  # for people
     model = _estimator(parts)
     classes = _classes(parts)
@@ -109,7 +111,7 @@ def revive(document: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Voting:
     return model
 
 
-def _estimator(parts: Parts) -> Voting:
+def _estimator(parts: FieldReader) -> BaseAdditiveClassifier:
     """The estimator with its parameters; those that it did not have when the file was written are at their defaults."""
     name, given = parts.entry("class", str), parts.entry("parameters", dict)
     if name not in CLASSES:
@@ -124,7 +126,7 @@ def _estimator(parts: Parts) -> Voting:
     return CLASSES[name](**values)
 
 
-def _classes(parts: Parts) -> NDArray[Any]:
+def _classes(parts: FieldReader) -> NDArray[Any]:
     plain = parts.entry("classes", dict)
     classes = decode(plain, "'classes'")
     if not isinstance(classes, np.ndarray) or not 2 <= len(classes) <= dtypes.MAX_CLASSES:
@@ -135,14 +137,14 @@ def _classes(parts: Parts) -> NDArray[Any]:
     return classes
 
 
-def _seed(parts: Parts) -> int | None:
+def _seed(parts: FieldReader) -> int | None:
     seed = parts.entry("seed", int, type(None))
     if seed is not None and not 0 <= seed < 2**31:
         raise ModelFileError(f"'seed' must be from 0 to {2**31 - 1}, got {seed}")
     return seed
 
 
-def _share(parts: Parts, name: str) -> float:
+def _share(parts: FieldReader, name: str) -> float:
     """A number from 0 to 1, or NaN, which JSON does not have."""
     share = parts.entry(name, float, type(None))
     if share is not None and not 0.0 <= share <= 1.0:
@@ -150,7 +152,7 @@ def _share(parts: Parts, name: str) -> float:
     return np.nan if share is None else share
 
 
-def _feature_names(parts: Parts, n_features: int) -> NDArray[np.object_] | None:
+def _feature_names(parts: FieldReader, n_features: int) -> NDArray[np.object_] | None:
     names = parts.entry("feature_names", list, type(None))
     if names is None:
         return None
@@ -159,7 +161,7 @@ def _feature_names(parts: Parts, n_features: int) -> NDArray[np.object_] | None:
     return np.array(names, dtype=object)
 
 
-def _features(parts: Parts) -> tuple[Feature, ...]:
+def _features(parts: FieldReader) -> tuple[Feature, ...]:
     n_features = parts.entry("n_features", int)
     sizes = parts.array("n_thresholds", np.int64, None)
     if n_features < 1 or len(sizes) != n_features:
@@ -168,7 +170,7 @@ def _features(parts: Parts) -> tuple[Feature, ...]:
     for j, piece in enumerate(pieces):
         if (piece[1:] <= piece[:-1]).any():
             raise ModelFileError(f"the thresholds of feature {j} must ascend")
-    features: list[Feature] = [Numbers(piece) for piece in pieces]
+    features: list[Feature] = [NumericBins(piece) for piece in pieces]
     before = -1
     for pair in parts.entry("categories", list):
         match pair:
@@ -178,7 +180,7 @@ def _features(parts: Parts) -> tuple[Feature, ...]:
                 raise ModelFileError(f"'categories' must be of ascending features without thresholds, got {pair!r:.80}")
         if None in labels[:-1]:
             raise ModelFileError(f"of the categories of feature {j} None must be the last, got {plain!r:.80}")
-        features[j], before = Categories(tuple(labels)), j
+        features[j], before = CategoryBins(tuple(labels)), j
     return tuple(features)
 
 
@@ -190,13 +192,13 @@ def _split(joined: Array, sizes: NDArray[np.int64], name: str) -> list[Array]:
     return np.split(joined, np.cumsum(sizes)[:-1])
 
 
-def _ensemble(parts: Parts, features: tuple[Feature, ...], n_classes: int) -> Ensemble:
+def _ensemble(parts: FieldReader, features: tuple[Feature, ...], n_classes: int) -> Ensemble:
     read = _trees if "tree_sizes" in parts.arrays else _stumps
     models = read(parts, features, n_classes)
     n_rounds = len(models)
-    tie_class = parts.entry("tie_class", int)
-    if not 0 <= tie_class < n_classes:
-        raise ModelFileError(f"'tie_class' must be from 0 to {n_classes - 1}, got {tie_class}")
+    negative_class = parts.entry("tie_class", int)
+    if not 0 <= negative_class < n_classes:
+        raise ModelFileError(f"'tie_class' must be from 0 to {n_classes - 1}, got {negative_class}")
     factors = parts.finite("factors", n_rounds, n_classes, n_classes)
     if (factors < 0.0).any():
         raise ModelFileError("factors.npy must not hold negative numbers")
@@ -204,14 +206,14 @@ def _ensemble(parts: Parts, features: tuple[Feature, ...], n_classes: int) -> En
         models=models,
         votes=parts.finite("votes", n_rounds, n_classes),
         decision=parts.finite("decision", n_classes),
-        tie_class=tie_class,
+        negative_class=negative_class,
         factors=factors,
         history=_history(parts, n_rounds, n_classes),
         finished=parts.entry("finished", bool),
     )
 
 
-def _stumps(parts: Parts, features: tuple[Feature, ...], n_classes: int) -> Stumps:
+def _stumps(parts: FieldReader, features: tuple[Feature, ...], n_classes: int) -> Stumps:
     feature = parts.array("stump_feature", np.int32, None)
     n_rounds = len(feature)
     if n_rounds == 0:
@@ -224,10 +226,10 @@ def _stumps(parts: Parts, features: tuple[Feature, ...], n_classes: int) -> Stum
         records[branch] = parts.array(f"stump_{branch}", dtypes.CLASS, n_rounds)
         if records[branch].max() >= n_classes:
             raise ModelFileError(f"stump_{branch}.npy must hold numbers of classes, from 0 to {n_classes - 1}")
-    return Stumps(records, Coder(features))
+    return Stumps(records, BinMapper(features))
 
 
-def _trees(parts: Parts, features: tuple[Feature, ...], n_classes: int) -> Trees:
+def _trees(parts: FieldReader, features: tuple[Feature, ...], n_classes: int) -> Trees:
     sizes = parts.array("tree_sizes", np.int64, None)
     feature = parts.array("node_feature", np.int32, None)
     n_nodes = len(feature)
@@ -250,7 +252,7 @@ def _trees(parts: Parts, features: tuple[Feature, ...], n_classes: int) -> Trees
     too_large = children >= np.repeat(sizes, sizes)[:, None]
     if ((too_small | too_large)[split]).any():
         raise ModelFileError("node_children.npy must hold -1, or later nodes of the same tree")
-    return Trees(nodes, starts, Coder(features))
+    return Trees(nodes, starts, BinMapper(features))
 
 
 def _check_cuts(records: NDArray[np.void], features: tuple[Feature, ...], name: str) -> None:
@@ -263,7 +265,7 @@ def _check_cuts(records: NDArray[np.void], features: tuple[Feature, ...], name: 
         raise ModelFileError(f"{name}_cut.npy must hold numbers of thresholds or categories that there are")
 
 
-def _history(parts: Parts, n_rounds: int, n_classes: int) -> dict[str, Array]:
+def _history(parts: FieldReader, n_rounds: int, n_classes: int) -> dict[str, Array]:
     by_class = [*BY_CLASS]
     if "history_alpha" in parts.arrays and parts.arrays["history_alpha"].ndim == 2:
         by_class.append("alpha")
@@ -274,7 +276,7 @@ def _history(parts: Parts, n_rounds: int, n_classes: int) -> dict[str, Array]:
     }
 
 
-def _calibration(parts: Parts, n_classes: int) -> tuple[Calibrator | None, Array | None]:
+def _calibration(parts: FieldReader, n_classes: int) -> tuple[Calibrator | None, Array | None]:
     kind, n_curves = parts.entry("calibration", str, type(None)), 1 if n_classes == 2 else n_classes
     if kind is None:
         return None, None

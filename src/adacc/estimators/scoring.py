@@ -24,7 +24,7 @@ from sklearn.metrics import (
 from adacc.algorithms.base import Array
 from adacc.boosting.session import Trained
 from adacc.boosting.settings import Settings
-from adacc.data.training_set import Problem
+from adacc.data.training_set import TrainingSet
 
 OF_DECISIONS = {"f1": f1_score, "precision": precision_score, "recall": recall_score, "jaccard": jaccard_score}
 """Scores of the decisions for the positive of two classes; of more, scikit-learn has their macro averages."""
@@ -36,13 +36,13 @@ OF_SCORES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 """Scores of the scores or probabilities of the positive of two classes, and what a scorer must know of them."""
 
 
-def read_scoring(scoring: Any, problem: Problem, estimator: Any) -> Callable[..., float]:
+def read_scoring(scoring: Any, problem: TrainingSet, estimator: Any) -> Callable[..., float]:
     """The scorer for what a user gave; the scores of one class are those of the positive class, or macro averages."""
     if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
         raise ValueError(f"scoring must be one name or one scorer, got {scoring!r}")
     if len(problem.classes) > 2:
         return check_scoring(estimator, scoring=f"{scoring}_macro" if scoring in OF_DECISIONS else scoring)
-    positive = problem.classes[1 - problem.tie_class]
+    positive = problem.classes[1 - problem.negative_class]
     if scoring in OF_DECISIONS:
         return make_scorer(OF_DECISIONS[scoring], pos_label=positive, zero_division=0.0)
     if scoring in OF_SCORES:
@@ -99,7 +99,7 @@ def _share(part: Array, rest: Array) -> Array:
     return np.divide(part, part + rest, out=np.zeros_like(part), where=part + rest > 0.0)
 
 
-def without_predicting(scoring: Any, problem: Problem, settings: Settings) -> Callable[[Counts], Array] | None:
+def without_predicting(scoring: Any, problem: TrainingSet, settings: Settings) -> Callable[[Counts], Array] | None:
     """How to score without predicting; None where it takes predictions, as of calibrated probabilities that decide, or
     of rows whose recall was noted only while they were out of the bags.
     """
@@ -109,11 +109,13 @@ def without_predicting(scoring: Any, problem: Problem, settings: Settings) -> Ca
     return BY_COUNTS.get(scoring)
 
 
-def scores_by_counts(formula: Callable[[Counts], Array], trained: Trained, judged: Problem, rounds: list[int]) -> Array:
+def scores_by_counts(
+    formula: Callable[[Counts], Array], trained: Trained, judged: TrainingSet, rounds: list[int]
+) -> Array:
     """The score after each number of rounds, from the recall of each class that boosting noted."""
     recall = trained.ensemble.history["class_recall"] if trained.held_out_recall is None else trained.held_out_recall
     recall = recall[np.minimum(rounds, len(recall)) - 1]
     right = recall * judged.rows.class_weight
     wrong = judged.rows.class_weight - right
-    negative, positive = judged.tie_class, 1 - judged.tie_class
+    negative, positive = judged.negative_class, 1 - judged.negative_class
     return formula(Counts(right[:, positive], wrong[:, positive], wrong[:, negative], right[:, negative]))

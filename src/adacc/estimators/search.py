@@ -17,11 +17,11 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from adacc.algorithms import METHODS
 from adacc.algorithms.base import Array
-from adacc.boosting.session import Bench, Trained, train_on
+from adacc.boosting.session import FitSession, Trained, train_on
 from adacc.boosting.settings import Settings
 from adacc.costs import class_costs
 from adacc.data.threads import Threads
-from adacc.data.training_set import Problem
+from adacc.data.training_set import TrainingSet
 from adacc.estimators.base import BaseBoosting, fitted_attributes
 from adacc.estimators.folds import make_splitter
 from adacc.estimators.reading import COLUMNS
@@ -55,7 +55,7 @@ class Grid:
         options = self.settings.options
         return [replace(self.settings, options={**options, "costs": costs}) for costs in self.costs]
 
-    def model(self, i: int, trained: Trained, n_rounds: int, problem: Problem) -> Any:
+    def model(self, i: int, trained: Trained, n_rounds: int, problem: TrainingSet) -> Any:
         """The estimator with the i-th costs, fitted: what was trained, up to a number of rounds."""
         model = clone(self.estimator).set_params(costs=self.costs[i], n_estimators=n_rounds)
         ensemble = trained.ensemble.first(min(n_rounds, len(trained.ensemble)))
@@ -181,13 +181,13 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             self.estimator,
             settings,
             columns,
-            *read_costs(self.costs, problem.classes, problem.rows.class_weight, problem.tie_class),
+            *read_costs(self.costs, problem.classes, problem.rows.class_weight, problem.negative_class),
             rounds,
         )
         scorer = read_scoring(self.scoring, problem, template)
         formula = without_predicting(self.scoring, problem, settings)
 
-        def scores(everyone: list[Trained], problem: Problem, judged: Problem) -> Array:
+        def scores(everyone: list[Trained], problem: TrainingSet, judged: TrainingSet) -> Array:
             """Of each cost (row) and number of rounds (column) on the judged rows."""
             if formula is not None:
                 return np.array([scores_by_counts(formula, each, judged, rounds) for each in everyone])
@@ -299,11 +299,11 @@ def _is_list(value: Any) -> bool:
 
 
 def read_costs(
-    costs: Any, classes: NDArray[Any], class_weight: Array, tie_class: int
+    costs: Any, classes: NDArray[Any], class_weight: Array, negative_class: int
 ) -> tuple[list[Any], list[dict[Any, float]]]:
     """The costs to try: as the estimator takes them, and as one number per label."""
     labels = classes.tolist()
-    costs = _paper_grid(labels, class_weight, tie_class) if costs is None else costs
+    costs = _paper_grid(labels, class_weight, negative_class) if costs is None else costs
     if not _is_list(costs):
         raise ValueError(f"costs must be a list of costs to try, each a dict, a sequence or 'balanced', got {costs!r}")
     by_label = []
@@ -318,24 +318,26 @@ def read_costs(
     return list(costs), by_label
 
 
-def _paper_grid(labels: list[Any], class_weight: Array, tie_class: int) -> list[dict[Any, float]]:
+def _paper_grid(labels: list[Any], class_weight: Array, negative_class: int) -> list[dict[Any, float]]:
     """1 for the positive class, 0.1 ... 1 for the other; of more classes, ten steps from equal to balanced costs."""
     if len(labels) == 2:
-        negative = labels[tie_class]
+        negative = labels[negative_class]
         return [{label: step / 10 if label == negative else 1.0 for label in labels} for step in range(1, 11)]
     rarity = class_weight.min() / class_weight
     return [dict(zip(labels, (rarity**power).tolist(), strict=True)) for power in np.linspace(0.0, 1.0, 10)]
 
 
-def _train_all(tries: list[Settings], problem: Problem, held_out: Problem | None, threads: Threads) -> list[Trained]:
+def _train_all(
+    tries: list[Settings], problem: TrainingSet, held_out: TrainingSet | None, threads: Threads
+) -> list[Trained]:
     """A model for each try, all on the same codes; as many at a time as there are threads."""
-    bench = Bench(tries[0], problem, held_out, None, threads, several=True)
+    session = FitSession(tries[0], problem, held_out, None, threads, several=True)
     alike = [tries] if tries[0].rule.costs_decide_only else [[settings] for settings in tries]
-    trained = threads.each(lambda several: train_on(bench, several, Threads(1)), alike)
+    trained = threads.each(lambda several: train_on(session, several, Threads(1)), alike)
     return [each for several in trained for each in several]
 
 
-def _folds(cv: Any, problem: Problem, y: ArrayLike, groups: Any) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def _folds(cv: Any, problem: TrainingSet, y: ArrayLike, groups: Any) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Training and judged rows of each fold, numbered as in the problem: rows without weight are not in it."""
     labels = np.asarray(y)
     check_consistent_length(labels, groups)

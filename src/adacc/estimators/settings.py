@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
 from adacc.algorithms import Method
-from adacc.algorithms.catalog import settle
+from adacc.algorithms.catalog import resolve_options
 from adacc.boosting.settings import Settings
 from adacc.estimators.parameters import OPTIONS_OF_ALL, SHARED
 from adacc.learners.splits import CRITERIA
@@ -24,7 +24,7 @@ def read_settings(params: dict[str, Any]) -> Settings:
     """Check the parameters of an estimator, `method` among them."""
     of_training = {"method", *SHARED} - OPTIONS_OF_ALL
     given = {name: value for name, value in params.items() if name not in of_training}
-    method, rule, options = settle(params["method"], given)
+    method, rule, options = resolve_options(params["method"], given)
     _check_options(options)
     estimator = params["estimator"]
     if estimator is not None and not _can_be_boosted(estimator):

@@ -16,12 +16,12 @@ from adacc.algorithms.base import Array
 from adacc.data.columns import Table, is_frame
 from adacc.estimators.reading import TableReader
 from adacc.estimators.unseen import warn_of_unseen
-from adacc.model.calibration import Calibrator, decide
+from adacc.model.calibration import Calibrator, decision_scores
 from adacc.model.ensemble import Ensemble
 from adacc.model.explanations import Additive, Explanation, ShapeFunctions, additive
 
 
-class Voting(TableReader, ClassifierMixin, BaseEstimator):
+class BaseAdditiveClassifier(TableReader, ClassifierMixin, BaseEstimator):
     """What all classifiers of weighted votes share once they are fitted; a subclass brings parameters and `fit`."""
 
     classes_: NDArray[Any]
@@ -44,7 +44,7 @@ class Voting(TableReader, ClassifierMixin, BaseEstimator):
             The votes for the second class of ``classes_`` less those for the first, or the votes for each class,
             calibrated or not; of calibrated AdaMEC and CGAda, log-probabilities shifted by the costs.
         """
-        return self._decide(self._scores(X))
+        return self._decision_scores(self._scores(X))
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
         """`decision_function` after each round.
@@ -61,7 +61,7 @@ class Voting(TableReader, ClassifierMixin, BaseEstimator):
         table = self._read_known(X)
         for scores in self._ensemble.staged_scores(table):
             warn_of_unseen(table)
-            yield self._decide(scores)
+            yield self._decision_scores(scores)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row.
@@ -246,10 +246,10 @@ class Voting(TableReader, ClassifierMixin, BaseEstimator):
         warn_of_unseen(table)
         return scores
 
-    def _decide(self, scores: Array) -> Array:
+    def _decision_scores(self, scores: Array) -> Array:
         if self._calibrator is None or self._multipliers is None:
             return scores
-        return decide(self._calibrator.probabilities(scores), self._multipliers)
+        return decision_scores(self._calibrator.probabilities(scores), self._multipliers)
 
     def _additive(self) -> Additive:
         check_is_fitted(self)

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from onnx import TensorProto
 
 from adacc.algorithms.base import ROUNDING
-from adacc.estimators.voting import Voting
+from adacc.estimators.voting import BaseAdditiveClassifier
 from adacc.export.graph import FLAT, ONNX_TYPES, Graph
 from adacc.export.sums import Conditions, add_conditions
 from adacc.export.votes import Votes
-from adacc.model.calibration import DECIMALS, Calibrator, Isotonic, Sigmoid, decide
+from adacc.model.calibration import DECIMALS, Calibrator, Isotonic, Sigmoid, decision_scores
 
 LEAST = 1e-15
-"""The probability below which `decide` takes no logarithm."""
+"""The probability below which `decision_scores` takes no logarithm."""
 
 LOG_NOISE = 1e-13
 """Scores closer than this are equal after logarithms: a runtime's differ in the last bit, even among themselves."""
@@ -46,7 +46,9 @@ class Decided(NamedTuple):
     scores: str
 
 
-def write_model(graph: Graph, model: Voting, adding: Votes, inputs: Sequence[str], dtype: str) -> Answers:
+def write_model(
+    graph: Graph, model: BaseAdditiveClassifier, adding: Votes, inputs: Sequence[str], dtype: str
+) -> Answers:
     """Add a model to a graph; `inputs` are one matrix with all columns, or each column as a matrix of one."""
     votes = adding.write(graph, inputs)
     decided = _decide_two(graph, model, votes) if len(model.classes_) == 2 else _decide_more(graph, model, votes)
@@ -60,7 +62,7 @@ def write_model(graph: Graph, model: Voting, adding: Votes, inputs: Sequence[str
     )
 
 
-def class_labels(model: Voting) -> NDArray[Any]:
+def class_labels(model: BaseAdditiveClassifier) -> NDArray[Any]:
     """The labels as ONNX has them: strings, or whole numbers, which booleans and floats become."""
     labels = model.classes_.tolist()
     if isinstance(labels[0], str):
@@ -70,10 +72,10 @@ def class_labels(model: Voting) -> NDArray[Any]:
     return np.array(labels, dtype=np.int64)
 
 
-def _decide_two(graph: Graph, model: Voting, votes: str) -> Decided:
+def _decide_two(graph: Graph, model: BaseAdditiveClassifier, votes: str) -> Decided:
     tied = graph.node("LessOrEqual", graph.node("Abs", votes), np.array(ROUNDING))
     scores = votes = graph.node("Where", tied, np.array(0.0), votes)
-    labels, turn = class_labels(model), ROUNDING / 2 if model._ensemble.tie_class == 0 else -ROUNDING / 2
+    labels, turn = class_labels(model), ROUNDING / 2 if model._ensemble.negative_class == 0 else -ROUNDING / 2
     if model._calibrator is None:
         probabilities = _expit(graph, graph.node("Mul", votes, np.array([[-2.0], [2.0]])))
     else:
@@ -84,12 +86,12 @@ def _decide_two(graph: Graph, model: Voting, votes: str) -> Decided:
             turn, sides = _turning_score(model)
             labels, votes = labels[sides], rounded
             odds = graph.node("MatMul", np.array([[-1.0, 1.0]]), _logs(graph, probabilities))
-            scores = graph.node("Add", odds, decide(np.ones((1, 2)), model._multipliers))
+            scores = graph.node("Add", odds, decision_scores(np.ones((1, 2)), model._multipliers))
     above = graph.node("Greater", votes, np.array(turn))
     return Decided(labels, graph.node("Cast", above, to=TensorProto.INT64), probabilities, scores)
 
 
-def _turning_score(model: Voting) -> tuple[float, list[int]]:
+def _turning_score(model: BaseAdditiveClassifier) -> tuple[float, list[int]]:
     """Where a calibrated model of two classes changes its mind, and the classes below and above.
 
     Sought with the model itself: where probability and costs balance, the last bit of a logarithm decides, and a
@@ -108,7 +110,7 @@ def _turning_score(model: Voting) -> tuple[float, list[int]]:
     return low, sides
 
 
-def _decide_more(graph: Graph, model: Voting, votes: str) -> Decided:
+def _decide_more(graph: Graph, model: BaseAdditiveClassifier, votes: str) -> Decided:
     scores = settled = _first_of_equals(graph, votes, ROUNDING)
     if model._calibrator is None:
         probabilities = graph.node("Softmax", graph.node("Mul", scores, np.array(2.0)), axis=0)
@@ -119,7 +121,7 @@ def _decide_more(graph: Graph, model: Voting, votes: str) -> Decided:
         some = graph.node("Greater", whole, np.array(0.0))
         probabilities = graph.node("Where", some, graph.node("Div", each, whole), np.array(1.0 / n_classes))
         if model._multipliers is not None:  # the probabilities decide
-            by_costs = decide(np.ones((1, n_classes)), model._multipliers).T
+            by_costs = decision_scores(np.ones((1, n_classes)), model._multipliers).T
             scores = graph.node("Add", _logs(graph, probabilities), by_costs)
             settled = _first_of_equals(graph, scores, LOG_NOISE)
     return Decided(class_labels(model), graph.node("ArgMax", settled, axis=0, keepdims=0), probabilities, scores)

@@ -10,19 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adacc.algorithms.base import Array
-from adacc.data.binning import Categories, Coder
+from adacc.data.binning import BinMapper, CategoryBins
 from adacc.export.graph import ML, Graph
 
 MISSING = ""
 """What stands for a missing string: ONNX has none."""
 
 
-def text_columns(coder: Coder, names: Sequence[str]) -> NDArray[np.bool_]:
+def text_columns(bin_mapper: BinMapper, names: Sequence[str]) -> NDArray[np.bool_]:
     """Which columns hold strings; an error for one that holds what ONNX cannot."""
     return np.array(
         [
-            isinstance(feature, Categories) and _are_strings(feature.values, name)
-            for feature, name in zip(coder.features, names, strict=True)
+            isinstance(feature, CategoryBins) and _are_strings(feature.values, name)
+            for feature, name in zip(bin_mapper.features, names, strict=True)
         ]
     )
 

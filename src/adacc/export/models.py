@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
 from adacc.estimators.settings import one_of
-from adacc.estimators.voting import Voting
+from adacc.estimators.voting import BaseAdditiveClassifier
 from adacc.export.answers import class_labels, write_model
 from adacc.export.graph import ML, ML_OPSET, ONNX_TYPES, OPSET, OnnxGraph
 from adacc.export.votes import votes_of
@@ -21,7 +21,7 @@ IR_VERSION = 7
 OUTPUTS = ("label", "probabilities", "scores")
 
 
-def to_onnx(model: Voting, dtype: str = "float32") -> onnx.ModelProto:
+def to_onnx(model: BaseAdditiveClassifier, dtype: str = "float32") -> onnx.ModelProto:
     """A fitted model as an ONNX model, which other programs can run without Python.
 
     Parameters

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto
 
 from adacc.algorithms.base import Array
-from adacc.data.binning import Categories
+from adacc.data.binning import CategoryBins
 from adacc.export.columns import codes_of_strings, keys_of_numbers, largest_up_to, look_up, text_columns
 from adacc.export.graph import FLAT, Graph, for_each_row
 from adacc.learners.stump import Stumps
@@ -108,11 +108,11 @@ class Sum:
 
 def as_sum(stumps: Stumps, shares: Array, names: Sequence[str], dtype: str) -> Sum:
     """The sum that stumps are, each adding its share by class, for columns of these names and cells of this type."""
-    is_text = text_columns(stumps.coder, names)
+    is_text = text_columns(stumps.bin_mapper, names)
     steps = stumps.pruned().compile(shares)
     constant, found, words = steps.constant, [], []
     for column, coding, values in steps.curves():
-        if not isinstance(coding, Categories):
+        if not isinstance(coding, CategoryBins):
             constant = constant + values[0]
             thresholds = largest_up_to(coding.thresholds, dtype)
             found += [("Greater", column, *each) for each in zip(thresholds, np.diff(values[:-1], axis=0), strict=True)]

@@ -20,7 +20,7 @@ from onnx import TensorProto, numpy_helper
 from scipy.sparse import csr_matrix
 
 from adacc.algorithms.base import Array
-from adacc.data.binning import Categories
+from adacc.data.binning import CategoryBins
 from adacc.export.columns import codes_of_strings, keys_of_numbers, largest_up_to, look_up, text_columns
 from adacc.export.graph import ML, ONNX_TYPES, Graph, for_each_row
 from adacc.learners.tree import Trees
@@ -110,11 +110,11 @@ class Questions:
 
 def as_forest(trees: Trees, shares: Array, names: Sequence[str], dtype: str) -> Forest:
     """The forest that trees are, each adding its share by class, for columns of these names and cells of this type."""
-    is_text = text_columns(trees.coder, names)
+    is_text = text_columns(trees.bin_mapper, names)
     questions = _questions(trees, is_text, names, dtype)
     voting = shares.any(axis=(1, 2))
     starts, shares = trees.starts[:-1][voting], shares[voting]
-    roots, asked = _settle(questions.leads, starts)
+    roots, asked = _prune_constant(questions.leads, starts)
     constant = shares[roots < 0, ~roots[roots < 0]].sum(axis=0)
     if not len(asked):
         return Forest(constant, {}, np.empty(0, dtype=np.int64), {}, np.empty(0), is_text, dtype)
@@ -124,8 +124,8 @@ def as_forest(trees: Trees, shares: Array, names: Sequence[str], dtype: str) -> 
     attributes = _attributes(questions, asked, tree, feature, counts)
     words = {
         column: codes_of_strings(each.values)
-        for column, each in enumerate(trees.coder.features)
-        if is_text[column] and column in columns and isinstance(each, Categories)
+        for column, each in enumerate(trees.bin_mapper.features)
+        if is_text[column] and column in columns and isinstance(each, CategoryBins)
     }
     return Forest(constant, attributes, columns.astype(np.int64), words, units, is_text, dtype)
 
@@ -138,8 +138,8 @@ def _questions(trees: Trees, is_text: NDArray[np.bool_], names: Sequence[str], d
     unequal, operand = np.zeros(len(nodes), dtype=bool), np.zeros(len(nodes), dtype=dtype)
     for column in np.unique(nodes["feature"][nodes["feature"] >= 0]).tolist():
         of_column = np.flatnonzero(nodes["feature"] == column)
-        feature, cut = trees.coder.features[column], nodes["cut"][of_column]
-        if not isinstance(feature, Categories):
+        feature, cut = trees.bin_mapper.features[column], nodes["cut"][of_column]
+        if not isinstance(feature, CategoryBins):
             thresholds = np.append(largest_up_to(feature.thresholds, dtype), np.inf)  # the last cut: missing or not
             operand[of_column] = thresholds[cut]
             continue
@@ -156,7 +156,7 @@ def _questions(trees: Trees, is_text: NDArray[np.bool_], names: Sequence[str], d
     return Questions(unequal, operand, leads)
 
 
-def _settle(leads: NDArray[np.int64], roots: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _prune_constant(leads: NDArray[np.int64], roots: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Let `leads` pass over the nodes that all paths leave at one class.
 
     Returns

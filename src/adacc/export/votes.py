@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from adacc.estimators.voting import Voting
+from adacc.estimators.voting import BaseAdditiveClassifier
 from adacc.export.graph import Graph
 from adacc.export.sums import as_sum
 from adacc.export.trees import as_forest
@@ -39,7 +39,7 @@ def votes_of(model: Any, dtype: str) -> Votes:
     return as_sum(ensemble.models, shares, names, dtype)
 
 
-def checked(model: Any) -> Voting:
+def checked(model: Any) -> BaseAdditiveClassifier:
     """The model, if it is fitted and made of stumps or trees."""
     if isinstance(model, Pipeline):
         raise TypeError(
@@ -47,7 +47,7 @@ def checked(model: Any) -> Voting:
             "classifiers. Call adacc.export.register_skl2onnx(), and then skl2onnx.to_onnx(pipeline, X[:1], "
             'options={"zipmap": False})'
         )
-    if not isinstance(model, Voting):
+    if not isinstance(model, BaseAdditiveClassifier):
         raise TypeError(f"the model must be a classifier of adacc, got {type(model).__name__}: {model!r:.80}")
     check_is_fitted(model)
     if not isinstance(model._ensemble.models, Stumps | Trees):

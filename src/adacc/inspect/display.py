@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from adacc.estimators.base import BaseBoosting
-from adacc.estimators.voting import Voting
+from adacc.estimators.voting import BaseAdditiveClassifier
 
 
 class Display:
@@ -37,7 +37,7 @@ class Display:
         return ax
 
 
-def named(estimators: Any, kind: type[Voting] = Voting) -> dict[str, Any]:
+def named(estimators: Any, kind: type[BaseAdditiveClassifier] = BaseAdditiveClassifier) -> dict[str, Any]:
     """Fitted classifiers of adacc by label; of a list the methods' own names."""
     if not hasattr(estimators, "items"):
         estimators = {method_of(each): each for each in estimators}
@@ -45,7 +45,7 @@ def named(estimators: Any, kind: type[Voting] = Voting) -> dict[str, Any]:
         raise ValueError("estimators must hold at least one fitted classifier")
     for label, each in estimators.items():
         if not isinstance(getattr(each, "best_estimator_", each), kind):
-            wanted = "classifier" if kind is Voting else "boosting classifier"
+            wanted = "classifier" if kind is BaseAdditiveClassifier else "boosting classifier"
             raise TypeError(f"{label}: a fitted {wanted} of adacc is needed, got {each!r}")
         check_is_fitted(each)
     return {label: getattr(each, "best_estimator_", each) for label, each in estimators.items()}
@@ -64,7 +64,7 @@ def rare_class(estimator: BaseBoosting) -> int:
         raise ValueError(
             f"this display is for two classes, got {len(estimator.classes_)}: {estimator.classes_.tolist()}"
         )
-    return 1 - estimator._ensemble.tie_class
+    return 1 - estimator._ensemble.negative_class
 
 
 def as_rare(estimator: BaseBoosting, y: Any) -> NDArray[np.bool_]:

@@ -308,13 +308,15 @@ def purity(weights, criterion):
 
 
 @kernel
-def choose_split(gains, cuts, histogram, scale, offsets, categorical, tie_class, tie, leaves, classes, lookup, mass):
+def choose_split(
+    gains, cuts, histogram, scale, offsets, categorical, negative_class, tie, leaves, classes, lookup, mass
+):
     """Feature, cut and the classes of the left, right and missing branch, of the largest gain; the first of those equal
     within `tie`, feature -1 if none gains anything.
 
     `leaves` receives the weights by class of these branches and of all rows, `classes` the class of each, `lookup` the
     class of each code, `mass` the weight of each (true, predicted) pair. The heaviest class wins; of equal ones
-    `tie_class` where there are two classes, the first where more. An empty branch predicts what all rows together
+    `negative_class` where there are two classes, the first where more. An empty branch predicts what all rows together
     would.
     """
     feature, best = -1, 0.0
@@ -331,7 +333,7 @@ def choose_split(gains, cuts, histogram, scale, offsets, categorical, tie_class,
         leaves[0, k], leaves[1, k], leaves[2, k] = left, before + right, missing
         leaves[3, k] = left + before + right + missing
     for leaf in range(3, -1, -1):
-        heaviest, chosen = heaviest_class(leaves[leaf], tie_class, tie)
+        heaviest, chosen = heaviest_class(leaves[leaf], negative_class, tie)
         empty = leaf < 3 and (feature < 0 or leaves[leaf, heaviest] <= 0.0)
         classes[leaf] = classes[3] if empty else chosen
     for code in range(last + 1):
@@ -357,8 +359,8 @@ def _weigh(bins, begin, end, scale):
 
 
 @kernel
-def heaviest_class(weights, tie_class, tie):
-    """The heaviest class, and the one chosen: of equal ones `tie_class` where there are two classes, else the first."""
+def heaviest_class(weights, negative_class, tie):
+    """The heaviest class, and the one chosen: of equal ones `negative_class` for two classes, else the first."""
     heaviest, n_equal = 0, 1
     for k in range(1, len(weights)):
         lead = weights[k] - weights[heaviest]
@@ -366,7 +368,7 @@ def heaviest_class(weights, tie_class, tie):
             heaviest, n_equal = k, 1
         elif lead >= -tie:
             n_equal += 1
-    return heaviest, tie_class if len(weights) == 2 and n_equal == 2 else heaviest
+    return heaviest, negative_class if len(weights) == 2 and n_equal == 2 else heaviest
 
 
 @kernel

@@ -26,7 +26,7 @@ FEW = 32
 
 @kernel
 def grow_tree(
-    codes, offsets, categorical, rows, by, sizes, begins, criterion, tie_class, tie, max_depth, max_leaves, least,
+    codes, offsets, categorical, rows, by, sizes, begins, criterion, negative_class, tie, max_depth, max_leaves, least,
     max_features, luck, histograms, features, cuts, children, classes, gains, cells, mass,
 ):  # fmt: skip
     """Grow a tree on the listed rows; the number of its nodes, of which 0 is the root.
@@ -57,7 +57,7 @@ def grow_tree(
 
     edges[0], depths[0], slots[0] = begins, 0, free[0] if sample else free[n_free - 1]
     _weigh_node(by, edges[0], totals[0])
-    _, classes[0] = heaviest_class(totals[0], tie_class, tie)
+    _, classes[0] = heaviest_class(totals[0], negative_class, tie)
     features[0], gains[0] = -1, 0.0
     if not sample:
         n_free -= 1
@@ -102,7 +102,7 @@ def grow_tree(
                 children[node, branch] = child
                 depths[child], gains[child], features[child] = depths[node] + 1, 0.0, -1
                 _weigh_node(by, edges[child], totals[child])
-                _, classes[child] = heaviest_class(totals[child], tie_class, tie)
+                _, classes[child] = heaviest_class(totals[child], negative_class, tie)
                 if end - begin > size:
                     largest, size = child, end - begin
                 n_nodes += 1

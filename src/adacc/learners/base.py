@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from adacc import kernels
 from adacc.algorithms.base import Array
 from adacc.data.columns import Table
-from adacc.data.rows import Cells, Rows, Weights
+from adacc.data.rows import LeafAssignment, Rows, Weights
 from adacc.data.samples import Sample
 
 
@@ -31,7 +31,7 @@ class Models(Protocol):
 
     def __add__(self, later: Any) -> Models: ...
 
-    def cells(self, table: Table, order: NDArray[np.uint32]) -> Iterator[Cells]:
+    def cells(self, table: Table, order: NDArray[np.uint32]) -> Iterator[LeafAssignment]:
         """Prediction of every row, round by round."""
 
     def compile(self, contributions: Array) -> Scorer:
@@ -65,23 +65,23 @@ class Learner(Protocol):
     rows: Rows
     pass_in_rows: float
 
-    def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, Cells, Array]:
+    def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, LeafAssignment, Array]:
         """A weak model for these weights, its prediction of every training row, and ``W``.
 
         ``W`` is the weight of each (true, predicted) pair.
         """
 
     def prepare(self, table: Table, order: NDArray[np.uint32]) -> Any:
-        """Other rows, in the form in which `see` and a sampler's extra rows want them."""
+        """Other rows, in the form in which `apply` and a sampler's extra rows want them."""
 
-    def see(self, model: Any, prepared: Any) -> Cells:
+    def apply(self, model: Any, prepared: Any) -> LeafAssignment:
         """The prediction that the model fitted last makes of prepared rows."""
 
     def models(self, fitted: list[Any]) -> Models:
         """The weak models of all rounds, as one object that predicts."""
 
 
-def weigh_pairs(cells: Cells, weights: Weights) -> Array:
+def weigh_pairs(cells: LeafAssignment, weights: Weights) -> Array:
     """``W``, the weight of each (true, predicted) pair, from the rows."""
     W = np.zeros((weights.rows.n_classes, weights.rows.n_classes))
     kernels.weigh_pairs(*cells, weights.raw, weights.scale, weights.rows.starts, W)

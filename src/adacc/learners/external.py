@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from adacc.algorithms.base import Array
 from adacc.data.columns import Table
-from adacc.data.rows import Cells, Rows, Weights
+from adacc.data.rows import LeafAssignment, Rows, Weights
 from adacc.data.samples import Sample
 from adacc.kernels import dtypes
 from adacc.learners.base import weigh_pairs
@@ -35,7 +35,7 @@ class Classifiers:
     def __add__(self, later: Classifiers) -> Classifiers:
         return Classifiers(self.fitted + later.fitted)
 
-    def cells(self, table: Table, order: NDArray[np.uint32]) -> Iterator[Cells]:
+    def cells(self, table: Table, order: NDArray[np.uint32]) -> Iterator[LeafAssignment]:
         for model in self.fitted:
             yield model.predict(table.native)[order].astype(dtypes.CLASS), IDENTITY
 
@@ -81,7 +81,7 @@ class ClassifierLearner:
         self.y = np.empty(len(rows.order), dtype=np.intp)
         self.y[rows.order] = rows.true
 
-    def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, Cells, Array]:
+    def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, LeafAssignment, Array]:
         model = clone(self.estimator)
         seeds = {name: self._seed(t) for name in model.get_params() if name.split("__")[-1] == "random_state"}
         model.set_params(**seeds)
@@ -94,7 +94,7 @@ class ClassifierLearner:
         else:
             X, y, weight = self._sampled(sample)
             model.fit(X, y, sample_weight=weight * n_rows)
-        cells = self.see(model, self.prepare(self.table, self.rows.order))
+        cells = self.apply(model, self.prepare(self.table, self.rows.order))
         return model, cells, weigh_pairs(cells, weights)
 
     def _seed(self, t: int) -> int:
@@ -113,7 +113,7 @@ class ClassifierLearner:
     def prepare(self, table: Table, order: NDArray[np.uint32]) -> tuple[Table, NDArray[np.uint32]]:
         return table, order
 
-    def see(self, model: Any, prepared: Any) -> Cells:
+    def apply(self, model: Any, prepared: Any) -> LeafAssignment:
         table, order = prepared
         return model.predict(table.native)[order].astype(dtypes.CLASS), IDENTITY
 

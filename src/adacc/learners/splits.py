@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from adacc import kernels
 from adacc.algorithms.base import Array
-from adacc.data.binning import Coder
+from adacc.data.binning import BinMapper
 from adacc.kernels import dtypes
 
 TIE = 1e-12
@@ -25,9 +25,9 @@ class Splitter:
     ``histogram * scale`` are the weights by class and code; they sum to `total` per class and to 1 in all.
     """
 
-    def __init__(self, coder: Coder, n_classes: int, criterion: str, tie_class: int) -> None:
-        self.offsets, self.categorical = coder.offsets, coder.categorical
-        self.criterion, self.tie_class = CRITERIA[criterion], tie_class
+    def __init__(self, bin_mapper: BinMapper, n_classes: int, criterion: str, negative_class: int) -> None:
+        self.offsets, self.categorical = bin_mapper.offsets, bin_mapper.categorical
+        self.criterion, self.negative_class = CRITERIA[criterion], negative_class
         common = n_classes == 2 and self.criterion == kernels.GINI
         self._best_splits = kernels.best_splits_two if common else kernels.best_splits
         n_codes = np.diff(self.offsets)
@@ -37,7 +37,7 @@ class Splitter:
         self._lookup = np.empty(int(n_codes.max()), dtype=dtypes.CLASS)
         self._lookup_of = [self._lookup[:n] for n in n_codes.tolist()]
 
-    def look(self, histogram: Array, scale: Array, total: Array, first: int, last: int) -> None:
+    def find_best(self, histogram: Array, scale: Array, total: Array, first: int, last: int) -> None:
         """Find the best split of each of the features first ... last-1."""
         self._best_splits(
             histogram, scale, total, self.offsets, self.categorical,
@@ -49,7 +49,7 @@ class Splitter:
         W = np.empty(self._pairs)
         split = kernels.choose_split(
             self.gains, self.cuts, histogram, scale, self.offsets, self.categorical,
-            self.tie_class, TIE, self._leaves, self._classes, self._lookup, W,
+            self.negative_class, TIE, self._leaves, self._classes, self._lookup, W,
         )  # fmt: skip
         return split, W
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from adacc import kernels
 from adacc.algorithms.base import Array
-from adacc.data.binning import Categories, Coder, Feature, Numbers
+from adacc.data.binning import BinMapper, CategoryBins, Feature, NumericBins
 from adacc.data.columns import Table
 
 
@@ -39,7 +39,7 @@ class Steps:
     starts: NDArray[np.int64]
     thresholds: Array
     values: Array
-    categories: tuple[tuple[int, Categories, Array], ...]
+    categories: tuple[tuple[int, CategoryBins, Array], ...]
 
     def scores(self, table: Table) -> Array:
         """The sum for every row, shape (n_rows, n_outputs)."""
@@ -55,17 +55,17 @@ class Steps:
         for u, feature in enumerate(self.features.tolist()):
             first, last = self.starts[u : u + 2].tolist()
             values = self.values[first + 2 * u : last + 2 * u + 2]
-            yield feature, Numbers(self.thresholds[first:last]), values
+            yield feature, NumericBins(self.thresholds[first:last]), values
         yield from self.categories
 
 
-def compile_stumps(coder: Coder, by_code: Iterator[tuple[int, Array]], constant: Array) -> Steps:
+def compile_stumps(bin_mapper: BinMapper, by_code: Iterator[tuple[int, Array]], constant: Array) -> Steps:
     """Steps from the summed contribution of each code of each used feature, features ascending."""
     features, thresholds, values, starts = [], [np.empty(0)], [np.empty((0, len(constant)))], [0]
     categories = []
     for f, table in by_code:
-        feature = coder.features[f]
-        if isinstance(feature, Numbers):
+        feature = bin_mapper.features[f]
+        if isinstance(feature, NumericBins):
             present = table[:-1]
             steps = np.flatnonzero((present[1:] != present[:-1]).any(axis=1))
             features.append(f)

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from adacc import kernels
 from adacc.algorithms.base import Array
-from adacc.data.binned import Layout, Part
-from adacc.data.binning import Categories, Coder
+from adacc.data.binned import BinnedDataset, FeatureBlock
+from adacc.data.binning import BinMapper, CategoryBins
 from adacc.data.columns import Table
-from adacc.data.rows import Cells, Weights
+from adacc.data.rows import LeafAssignment, Weights
 from adacc.data.samples import Sample
 from adacc.data.threads import Threads
 from adacc.kernels import dtypes
@@ -43,19 +43,19 @@ class Stump(NamedTuple):
 
 @dataclass(frozen=True)
 class Stumps:
-    """Fitted stumps as a record array, with the coder that reads their cuts."""
+    """Fitted stumps as a record array, with the bin mapper that reads their cuts."""
 
     records: NDArray[np.void]
-    coder: Coder
+    bin_mapper: BinMapper
 
     def __len__(self) -> int:
         return len(self.records)
 
     def __getitem__(self, rounds: slice) -> Stumps:
-        return Stumps(self.records[rounds], self.coder)
+        return Stumps(self.records[rounds], self.bin_mapper)
 
     def __add__(self, later: Stumps) -> Stumps:
-        return Stumps(np.concatenate([self.records, later.records]), self.coder)
+        return Stumps(np.concatenate([self.records, later.records]), self.bin_mapper)
 
     @property
     def used(self) -> NDArray[np.int32]:
@@ -65,7 +65,7 @@ class Stumps:
     def lookup(self, t: int) -> NDArray[np.uint8]:
         """Class that stump t predicts for each code of its feature."""
         stump = self.records[t]
-        feature = self.coder.features[max(stump["feature"], 0)]
+        feature = self.bin_mapper.features[max(stump["feature"], 0)]
         codes = np.arange(feature.n_codes)
         if stump["feature"] < 0:
             return np.full(len(codes), stump["left"])
@@ -75,8 +75,8 @@ class Stumps:
         lookup[-1] = stump["missing"]
         return lookup
 
-    def cells(self, table: Table, order: NDArray[np.uint32]) -> Iterator[Cells]:
-        columns = {j: codes for j, _, codes in self.coder.columns(table, order, self.used.tolist())}
+    def cells(self, table: Table, order: NDArray[np.uint32]) -> Iterator[LeafAssignment]:
+        columns = {j: codes for j, _, codes in self.bin_mapper.columns(table, order, self.used.tolist())}
         nothing = np.zeros(len(order), dtype=np.uint8)
         for t, feature in enumerate(self.records["feature"].tolist()):
             yield columns.get(feature, nothing), self.lookup(t)
@@ -86,10 +86,10 @@ class Stumps:
         lookups = (self.lookup(t) for t in range(len(self)))
         records = self.records.copy()
         records["feature"][[(lookup == lookup[0]).all() for lookup in lookups]] = -1
-        return Stumps(records, self.coder)
+        return Stumps(records, self.bin_mapper)
 
     def compile(self, contributions: Array) -> Steps:
-        return compile_stumps(self.coder, self._by_code(contributions), self._constant(contributions))
+        return compile_stumps(self.bin_mapper, self._by_code(contributions), self._constant(contributions))
 
     def _by_code(self, contributions: Array) -> Iterator[tuple[int, Array]]:
         """Each used feature with the summed contribution of each of its codes."""
@@ -114,18 +114,18 @@ class Stumps:
         branches = [classes[record[branch]] for branch in ("left", "right", "missing")]
         if record["feature"] < 0:
             return Stump(None, None, None, *branches)
-        feature, cut = self.coder.features[record["feature"]], int(record["cut"])
-        if isinstance(feature, Categories):
+        feature, cut = self.bin_mapper.features[record["feature"]], int(record["cut"])
+        if isinstance(feature, CategoryBins):
             return Stump(int(record["feature"]), None, feature.values[cut], *branches)
         threshold = float(feature.thresholds[cut]) if cut < len(feature.thresholds) else np.inf
         return Stump(int(record["feature"]), threshold, None, *branches)
 
     def check(self, table: Table) -> None:
-        self.coder.check(table)
+        self.bin_mapper.check(table)
 
     @property
     def has_labels(self) -> bool:
-        return bool(self.coder.categorical.any())
+        return bool(self.bin_mapper.categorical.any())
 
 
 class StumpLearner:
@@ -134,24 +134,26 @@ class StumpLearner:
     `histogram` is the layout's, or a copy of it where several learners share the layout.
     """
 
-    def __init__(self, layout: Layout, histogram: Array, criterion: str, tie_class: int, threads: Threads) -> None:
-        self.layout, self.rows, self.coder = layout, layout.rows, layout.coder
+    def __init__(
+        self, layout: BinnedDataset, histogram: Array, criterion: str, negative_class: int, threads: Threads
+    ) -> None:
+        self.layout, self.rows, self.bin_mapper = layout, layout.rows, layout.bin_mapper
         self.pass_in_rows = layout.pass_in_rows
         self.threads = threads
         self._threads_of_round = threads if layout.work > WORTH_THREADS else Threads(1)
         self.histogram = histogram
-        self.splitter = Splitter(self.coder, self.rows.n_classes, criterion, tie_class)
+        self.splitter = Splitter(self.bin_mapper, self.rows.n_classes, criterion, negative_class)
 
-    def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, Cells, Array]:
+    def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, LeafAssignment, Array]:
         if sample is None:
-            return self._split(Part.follow, weights, weights.scale, weights.class_weight)
+            return self._split(FeatureBlock.follow, weights, weights.scale, weights.class_weight)
         self.histogram[: self.rows.n_classes] = 0.0
         whole = sample.class_weight.sum()
         scale, total = np.full(self.rows.n_classes, 1.0 / whole), sample.class_weight / whole
         model, cells, _ = self._split(self._add, sample, scale, total)
         return model, cells, weigh_pairs(cells, weights)
 
-    def _add(self, part: Part, sample: Sample, histogram: Array) -> None:
+    def _add(self, part: FeatureBlock, sample: Sample, histogram: Array) -> None:
         part.add(sample.listing, histogram)
         if sample.extra is not None:
             own = slice(part.first, part.last)
@@ -159,28 +161,28 @@ class StumpLearner:
             kernels.add_rows(codes, offsets, *sample.extra.listing, histogram)
 
     def _split(
-        self, sum_up: Callable[[Part, Any, Array], None], source: Any, scale: Array, total: Array
-    ) -> tuple[Any, Cells, Array]:
+        self, sum_up: Callable[[FeatureBlock, Any, Array], None], source: Any, scale: Array, total: Array
+    ) -> tuple[Any, LeafAssignment, Array]:
         """Sum up the source and find the best split in the histograms, a range of features per thread."""
         histogram = self.histogram
 
-        def work(part: Part) -> None:
+        def work(part: FeatureBlock) -> None:
             sum_up(part, source, histogram)
             part.complete(scale, total, histogram)
-            self.splitter.look(histogram, scale, total, part.first, part.last)
+            self.splitter.find_best(histogram, scale, total, part.first, part.last)
 
         self._threads_of_round.each(work, self.layout.parts)
         split, W = self.splitter.choose(histogram, scale)
         return split, self._cells(split[0], self.layout.column(max(split[0], 0))), W
 
-    def _cells(self, feature: int, column: NDArray[Any]) -> Cells:
+    def _cells(self, feature: int, column: NDArray[Any]) -> LeafAssignment:
         return column, self.splitter.lookup(feature)
 
     def prepare(self, table: Table, order: NDArray[np.uint32]) -> NDArray[np.unsignedinteger]:
-        return self.coder.codes(table, order, self.threads).astype(self.layout.dtype, copy=False)
+        return self.bin_mapper.codes(table, order, self.threads).astype(self.layout.dtype, copy=False)
 
-    def see(self, model: Any, prepared: Any) -> Cells:
+    def apply(self, model: Any, prepared: Any) -> LeafAssignment:
         return self._cells(model[0], prepared[max(model[0], 0)])
 
     def models(self, fitted: list[Any]) -> Stumps:
-        return Stumps(np.array(fitted, dtype=dtypes.STUMP), self.coder)
+        return Stumps(np.array(fitted, dtype=dtypes.STUMP), self.bin_mapper)

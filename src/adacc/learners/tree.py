@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from adacc import kernels
 from adacc.algorithms.base import Array
-from adacc.data.binning import Categories, Coder
+from adacc.data.binning import BinMapper, CategoryBins
 from adacc.data.columns import Table
-from adacc.data.rows import Cells, Rows, Weights
+from adacc.data.rows import LeafAssignment, Rows, Weights
 from adacc.data.samples import Sample
 from adacc.data.threads import Threads
 from adacc.kernels import dtypes
@@ -93,11 +93,11 @@ class Tree(NamedTuple):
 
 @dataclass(frozen=True)
 class Trees:
-    """Fitted trees: their nodes as a record array, where each begins, and the coder that reads their cuts."""
+    """Fitted trees: their nodes as a record array, where each begins, and the bin mapper that reads their cuts."""
 
     nodes: NDArray[np.void]
     starts: NDArray[np.int64]
-    coder: Coder
+    bin_mapper: BinMapper
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -105,11 +105,11 @@ class Trees:
     def __getitem__(self, rounds: slice) -> Trees:
         first, last, _ = rounds.indices(len(self))
         begin, end = self.starts[first], self.starts[last]
-        return Trees(self.nodes[begin:end], self.starts[first : last + 1] - begin, self.coder)
+        return Trees(self.nodes[begin:end], self.starts[first : last + 1] - begin, self.bin_mapper)
 
     def __add__(self, later: Trees) -> Trees:
         starts = np.concatenate([self.starts, self.starts[-1] + later.starts[1:]])
-        return Trees(np.concatenate([self.nodes, later.nodes]), starts, self.coder)
+        return Trees(np.concatenate([self.nodes, later.nodes]), starts, self.bin_mapper)
 
     @property
     def used(self) -> NDArray[np.int32]:
@@ -120,10 +120,10 @@ class Trees:
         """The nodes of one tree."""
         return self.nodes[self.starts[t] : self.starts[t + 1]]
 
-    def cells(self, table: Table, order: NDArray[np.uint32]) -> Iterator[Cells]:
-        codes = self.coder.codes(table, order, Threads(1))
+    def cells(self, table: Table, order: NDArray[np.uint32]) -> Iterator[LeafAssignment]:
+        codes = self.bin_mapper.codes(table, order, Threads(1))
         for t in range(len(self)):
-            yield leaves_of(self.tree(t), codes, self.coder)
+            yield leaves_of(self.tree(t), codes, self.bin_mapper)
 
     def compile(self, contributions: Array) -> Sums:
         heard = np.flatnonzero(contributions.any(axis=(1, 2)))  # in a forest one kind of bag may have no say
@@ -134,7 +134,7 @@ class Trees:
     def _only(self, rounds: NDArray[np.intp]) -> Trees:
         sizes = np.diff(self.starts)
         kept = np.isin(np.repeat(np.arange(len(self)), sizes), rounds)
-        return Trees(self.nodes[kept], np.cumsum([0, *sizes[rounds]]), self.coder)
+        return Trees(self.nodes[kept], np.cumsum([0, *sizes[rounds]]), self.bin_mapper)
 
     def importances(self, n_features: int) -> Array:
         found = np.zeros((len(self), n_features))
@@ -152,8 +152,8 @@ class Trees:
         category: list[Any] = [None] * len(nodes)
         for i, node in enumerate(nodes):
             if node["feature"] >= 0:
-                feature, cut = self.coder.features[node["feature"]], int(node["cut"])
-                if isinstance(feature, Categories):
+                feature, cut = self.bin_mapper.features[node["feature"]], int(node["cut"])
+                if isinstance(feature, CategoryBins):
                     category[i] = feature.values[cut]
                 else:
                     threshold[i] = feature.thresholds[cut] if cut < len(feature.thresholds) else np.inf
@@ -162,11 +162,11 @@ class Trees:
         return Tree(nodes["feature"], threshold, category, left, right, missing, prediction, nodes["gain"])
 
     def check(self, table: Table) -> None:
-        self.coder.check(table)
+        self.bin_mapper.check(table)
 
     @property
     def has_labels(self) -> bool:
-        return bool(self.coder.categorical.any())
+        return bool(self.bin_mapper.categorical.any())
 
 
 @dataclass(frozen=True)
@@ -177,22 +177,24 @@ class Sums:
     values: Array
 
     def scores(self, table: Table) -> Array:
-        return self.of_codes(self.trees.coder.codes(table, table.every_row, Threads(1)))
+        return self.of_codes(self.trees.bin_mapper.codes(table, table.every_row, Threads(1)))
 
     def of_codes(self, codes: NDArray[np.unsignedinteger]) -> Array:
         """The same for rows that are coded already."""
-        trees, coder = self.trees, self.trees.coder
+        trees, bin_mapper = self.trees, self.trees.bin_mapper
         scores = np.zeros((codes.shape[1], self.values.shape[1]))
         columns = [np.ascontiguousarray(trees.nodes[name]) for name in ("feature", "cut", "children")]
-        kernels.add_leaves(codes, coder.offsets, coder.categorical, trees.starts, *columns, self.values, scores)
+        kernels.add_leaves(
+            codes, bin_mapper.offsets, bin_mapper.categorical, trees.starts, *columns, self.values, scores
+        )
         return scores
 
 
-def leaves_of(nodes: NDArray[np.void], codes: NDArray[np.unsignedinteger], coder: Coder) -> Cells:
+def leaves_of(nodes: NDArray[np.void], codes: NDArray[np.unsignedinteger], bin_mapper: BinMapper) -> LeafAssignment:
     """The leaf of each row, and the class of each leaf."""
     cells = np.empty(codes.shape[1], dtype=dtypes.code_dtype(len(nodes)))
     columns = [np.ascontiguousarray(nodes[name]) for name in ("feature", "cut", "children")]
-    kernels.find_leaves(codes, coder.offsets, coder.categorical, *columns, cells)
+    kernels.find_leaves(codes, bin_mapper.offsets, bin_mapper.categorical, *columns, cells)
     return cells, np.ascontiguousarray(nodes["class"])
 
 
@@ -205,22 +207,22 @@ class TreeLearner:
         self,
         codes: NDArray[np.unsignedinteger],
         rows: Rows,
-        coder: Coder,
+        bin_mapper: BinMapper,
         criterion: str,
-        tie_class: int,
+        negative_class: int,
         growth: Growth,
         seed: int,
     ) -> None:
-        self.codes, self.rows, self.coder = codes, rows, coder
-        self.criterion, self.tie_class, self.seed = CRITERIA[criterion], tie_class, seed
-        self.offsets, self.categorical = self.coder.offsets, self.coder.categorical
-        self._max_features = growth.n_features_of(len(self.coder.features))
+        self.codes, self.rows, self.bin_mapper = codes, rows, bin_mapper
+        self.criterion, self.negative_class, self.seed = CRITERIA[criterion], negative_class, seed
+        self.offsets, self.categorical = self.bin_mapper.offsets, self.bin_mapper.categorical
+        self._max_features = growth.n_features_of(len(self.bin_mapper.features))
         self._least = float(min(growth.min_samples_leaf, NO_LIMIT)) if growth.min_samples_leaf > 1 else 0.0
         self._max_depth = min(growth.max_depth or NO_LIMIT, NO_LIMIT)
         self._max_leaves = min(growth.max_leaf_nodes or NO_LIMIT, NO_LIMIT)
         self._histograms = np.empty((0, self.rows.n_classes + (self._least > 0), int(self.offsets[-1])))
 
-    def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, Cells, Array]:
+    def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, LeafAssignment, Array]:
         if sample is None:
             return self._grow(self.codes, self.rows.listing[0], weights.values, self.rows.weight, self.rows.starts, t)
         codes, rows, starts = self.codes, sample.rows, sample.starts
@@ -236,7 +238,7 @@ class TreeLearner:
             sizes = np.concatenate([sizes, np.ones(len(extra.rows))])[order]
             codes, starts = np.concatenate([codes, extra.prepared], axis=1), starts + extra.starts
         nodes, _, _ = self._grow(codes, rows, weight / weight.sum(), sizes, starts, t)
-        cells = leaves_of(nodes, self.codes, self.coder)
+        cells = leaves_of(nodes, self.codes, self.bin_mapper)
         return nodes, cells, weigh_pairs(cells, weights)
 
     def _grow(
@@ -247,7 +249,7 @@ class TreeLearner:
         sizes: Array,
         starts: NDArray[np.int64],
         t: int,
-    ) -> tuple[Any, Cells, Array]:
+    ) -> tuple[Any, LeafAssignment, Array]:
         n_histograms, room = self._most_waiting(len(rows)), 2 * self._most_leaves(len(rows)) + 3
         if len(self._histograms) < n_histograms:
             self._histograms = np.empty((n_histograms, *self._histograms.shape[1:]))
@@ -260,7 +262,7 @@ class TreeLearner:
         counted = sizes.copy() if self._least else np.empty(0)
         n_nodes = kernels.grow_tree(
             codes, self.offsets, self.categorical, rows.copy(), weight.copy(), counted, starts, self.criterion,
-            self.tie_class, TIE, self._max_depth, self._max_leaves, self._least, self._max_features, self._luck(t),
+            self.negative_class, TIE, self._max_depth, self._max_leaves, self._least, self._max_features, self._luck(t),
             self._histograms, *nodes, cells, W,
         )  # fmt: skip
         tree = np.empty(n_nodes, dtype=dtypes.NODE)
@@ -274,7 +276,7 @@ class TreeLearner:
 
     def _most_waiting(self, n_rows: int) -> int:
         """Histograms that are there at a time: of the smaller children above a node, or of all leaves."""
-        if self._max_features < len(self.coder.features):
+        if self._max_features < len(self.bin_mapper.features):
             return 1
         if self._max_leaves < NO_LIMIT:
             return self._most_leaves(n_rows) + 3
@@ -287,12 +289,12 @@ class TreeLearner:
         return np.array([1 + (mixed ^ mixed >> 31) % (2**31 - 2)], dtype=np.int64)
 
     def prepare(self, table: Table, order: NDArray[np.uint32]) -> NDArray[np.unsignedinteger]:
-        return self.coder.codes(table, order, Threads(1)).astype(self.codes.dtype, copy=False)
+        return self.bin_mapper.codes(table, order, Threads(1)).astype(self.codes.dtype, copy=False)
 
-    def see(self, model: Any, prepared: Any) -> Cells:
-        return leaves_of(model, prepared, self.coder)
+    def apply(self, model: Any, prepared: Any) -> LeafAssignment:
+        return leaves_of(model, prepared, self.bin_mapper)
 
     def models(self, fitted: list[Any]) -> Trees:
         starts = np.cumsum([0, *(len(nodes) for nodes in fitted)])
         nodes = np.concatenate(fitted) if fitted else np.empty(0, dtype=dtypes.NODE)
-        return Trees(nodes, starts, self.coder)
+        return Trees(nodes, starts, self.bin_mapper)

@@ -139,7 +139,7 @@ class Calibrator:
         return np.divide(each, total, out=np.full_like(each, 1.0 / each.shape[1]), where=total > 0.0)
 
 
-def decide(probabilities: Array, multipliers: Array) -> Array:
+def decision_scores(probabilities: Array, multipliers: Array) -> Array:
     """Scores that decide for the class of the largest ``multiplier * probability``: their sign or argmax is the class.
 
     Two classes: the log-odds of p less the log-odds of the threshold c₋/(c₊+c₋).
@@ -149,7 +149,7 @@ def decide(probabilities: Array, multipliers: Array) -> Array:
 
 
 def straight_line(calibrator: Calibrator, multipliers: Array) -> tuple[float, float] | None:
-    """Slope and intercept of `decide` as a function of the score, where it is a straight line but for the clipping.
+    """Slope and intercept of `decision_scores` as a function of the score, where it is linear but for the clipping.
 
     That is Platt's sigmoid for two classes; those of more classes are divided by their sum.
     """

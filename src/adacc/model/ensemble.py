@@ -27,7 +27,7 @@ class Ensemble:
         Vote of each round by predicted class.
     decision : ndarray of shape (n_classes,)
         What the votes for each class are multiplied by.
-    tie_class : int
+    negative_class : int
         The class of a score of zero, where there are two classes.
     factors : ndarray of shape (n_rounds, n_classes, n_classes)
         Normalised factors of each round, from which boosting can be taken up again.
@@ -40,7 +40,7 @@ class Ensemble:
     models: Models
     votes: Array
     decision: Array
-    tie_class: int
+    negative_class: int
     factors: Array
     history: dict[str, NDArray[Any]]
     finished: bool
@@ -62,7 +62,7 @@ class Ensemble:
 
     def scores(self, table: Table) -> Array:
         """Additive score of every row: one number for two classes, one per class for more."""
-        return settle(self._compiled.scores(table))
+        return snap_ties(self._compiled.scores(table))
 
     @cached_property
     def _compiled(self) -> Scorer:
@@ -74,11 +74,11 @@ class Ensemble:
         total = np.zeros((table.n_rows, shares.shape[2]))
         for (cells, lookup), share in zip(self.models.cells(table, table.every_row), shares, strict=True):
             total += share[lookup[cells]]
-            yield settle(total)
+            yield snap_ties(total)
 
     def classes(self, scores: Array) -> NDArray[np.intp]:
         """Number of the class that scores decide for."""
-        return decide(scores, self.tie_class)
+        return class_index(scores, self.negative_class)
 
 
 def contributions(votes: Array, decision: Array) -> Array:
@@ -89,14 +89,14 @@ def contributions(votes: Array, decision: Array) -> Array:
     return weighted[..., None] * np.eye(len(decision))
 
 
-def decide(scores: Array, tie_class: int) -> NDArray[np.intp]:
-    """Number of the class that scores decide for; `tie_class` is that of a score of zero, where there are two."""
+def class_index(scores: Array, negative_class: int) -> NDArray[np.intp]:
+    """Number of the class that scores decide for; `negative_class` is that of a score of zero, where there are two."""
     if scores.ndim == 2:
         return np.argmax(scores, axis=1)
-    return np.where(scores == 0.0, tie_class, scores > 0.0)
+    return np.where(scores == 0.0, negative_class, scores > 0.0)
 
 
-def settle(scores: Array) -> Array:
+def snap_ties(scores: Array) -> Array:
     """Scores with their ties made exact: what differs by rounding alone must not decide."""
     if scores.shape[1] == 1:
         return np.where(np.abs(scores[:, 0]) <= ROUNDING, 0.0, scores[:, 0])

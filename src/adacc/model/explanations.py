@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite
 
 from adacc.algorithms.base import Array
-from adacc.data.binning import Categories, Coder, Feature, Numbers
+from adacc.data.binning import BinMapper, CategoryBins, Feature, NumericBins
 from adacc.data.columns import ArrayTable, Table, read
 from adacc.learners.step_functions import Steps
 from adacc.learners.stump import Stumps
@@ -79,17 +79,17 @@ class ShapeFunction:
         ndarray of shape (n_values,), or (n_values, n_classes) for more than two classes
         """
         table = _as_table(values, self.name)
-        coder = Coder((self._coding,))
-        coder.check(table)
-        [(_, _, codes)] = coder.columns(table, table.every_row, [0])
+        bin_mapper = BinMapper((self._coding,))
+        bin_mapper.check(table)
+        [(_, _, codes)] = bin_mapper.columns(table, table.every_row, [0])
         return self._by_code[codes]
 
     @property
     def _coding(self) -> Feature:
         """What turns values into positions in `_by_code`."""
         if self.thresholds is not None:
-            return Numbers(self.thresholds)
-        return Categories((*(self.categories or ()), None))
+            return NumericBins(self.thresholds)
+        return CategoryBins((*(self.categories or ()), None))
 
     @property
     def _by_code(self) -> Array:
@@ -142,8 +142,8 @@ class ShapeFunctions:
         """What each feature that matters adds to the score of every row."""
         by_code = [curve._by_code for curve in self.curves]
         matter = [j for j, values in enumerate(by_code) if values.any()]
-        coder = Coder(tuple(curve._coding for curve in self.curves))
-        for j, _, codes in coder.columns(table, table.every_row, matter):
+        bin_mapper = BinMapper(tuple(curve._coding for curve in self.curves))
+        for j, _, codes in bin_mapper.columns(table, table.every_row, matter):
             yield j, by_code[j][codes]
 
 
@@ -244,7 +244,7 @@ class Additive:
 
     def _unused(self, feature: Feature) -> tuple[Feature, Array]:
         """The coding and the values of a feature that no stump splits on."""
-        coding = feature if isinstance(feature, Categories) else Numbers(np.empty(0))
+        coding = feature if isinstance(feature, CategoryBins) else NumericBins(np.empty(0))
         return coding, np.zeros((coding.n_codes, len(self.steps.constant)))
 
     def explain(self, table: Table, background: Table | None, index: Any) -> Explanation:
@@ -290,11 +290,11 @@ def additive(
         use = 'calibration="sigmoid", or a model without calibration' if two else "a model without calibration"
         raise ValueError(f"{what} bends the score, which then is no sum of one part for each feature: use {use}")
     steps = models.pruned().compile(contributions(ensemble.votes, ensemble.decision))
-    return Additive(ensemble, steps, models.coder.features, names, classes, *line)
+    return Additive(ensemble, steps, models.bin_mapper.features, names, classes, *line)
 
 
 def _shape_function(j: int, name: str, coding: Feature, by_code: Array) -> ShapeFunction:
-    if isinstance(coding, Numbers):
+    if isinstance(coding, NumericBins):
         return ShapeFunction(j, name, "numeric", coding.thresholds, None, by_code[:-1], by_code[-1], None)
     labels, other = coding.values, by_code[-1]
     has_missing = bool(labels) and labels[-1] is None

@@ -29,7 +29,7 @@ from threadpoolctl import threadpool_limits
 from adacc.estimators.classifiers import AdaBoostClassifier
 from adacc.estimators.folds import TimeSplit, check_groups, members_by_class, tuning_folds
 from adacc.estimators.forest import AdaCCForestClassifier
-from adacc.study.found import Found
+from adacc.study.found import Predictions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,11 +86,11 @@ class Baseline:
     probability: Callable[[Array], Array] = expit
     threshold_folds: int | None = None
 
-    def found(self, fold: Fold) -> dict[int, Found]:
+    def found(self, fold: Fold) -> dict[int, Predictions]:
         """By number of rounds."""
         thresholds = {} if self.threshold_folds is None else tuned_thresholds(self.scores, fold, self.threshold_folds)
         return {
-            T: Found(scores - thresholds.get(T, 0.0), self.probability(scores))
+            T: Predictions(scores - thresholds.get(T, 0.0), self.probability(scores))
             for T, scores in self.scores(fold).items()
         }
 

@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from adacc.algorithms.base import Array
-from adacc.boosting.session import Bench, Trained, plan_for, train_on
+from adacc.boosting.session import FitSession, Trained, plan_for, train_on
 from adacc.boosting.settings import Settings
 from adacc.data.columns import Table, read
 from adacc.data.threads import Threads
 from adacc.estimators.classifiers import BoostingClassifier
 from adacc.estimators.scoring import BY_COUNTS, Counts, scores_by_counts
 from adacc.estimators.settings import read_settings
-from adacc.model.calibration import Calibrator, decide
+from adacc.model.calibration import Calibrator, decision_scores
 from adacc.model.ensemble import Ensemble
-from adacc.study.found import Found
+from adacc.study.found import Predictions
 from adacc.study.plan import Protocol, Variant
 
 VALIDATION = 0.4
@@ -57,17 +57,17 @@ class Family:
 
     def code(self) -> None:
         """Code the rows, which all methods share; otherwise the first of them does."""
-        _ = self._bench
+        _ = self._session
 
-    def scores(self, variant: Variant) -> dict[int, Found]:
+    def scores(self, variant: Variant) -> dict[int, Predictions]:
         """Scores of the test rows for every number of rounds, positive where the positive class is predicted."""
         settings = self._settings(variant)
         if settings.rule.uses_costs:
             return dict(self._tuned(settings))
         (trained,) = self._train([settings])
-        return {T: Found(*self._decided(settings, trained, T, self.test)) for T in self.protocol.rounds}
+        return {T: Predictions(*self._decided(settings, trained, T, self.test)) for T in self.protocol.rounds}
 
-    def _tuned(self, settings: Settings) -> Iterator[tuple[int, Found]]:
+    def _tuned(self, settings: Settings) -> Iterator[tuple[int, Predictions]]:
         """For each number of rounds those of the cost with the best F1; of equal ones the smallest."""
         costs = self.protocol.costs
         tries = [replace(settings, options={**settings.options, "costs": {0: cost, 1: 1.0}}) for cost in costs]
@@ -75,7 +75,7 @@ class Family:
         each = zip(tries, everyone, strict=True)
         by_cost = np.array([self._f1_of_rounds(*one) for one in each])
         for T, best in zip(self.protocol.rounds, by_cost.argmax(axis=0).tolist(), strict=True):
-            yield T, Found(*self._decided(tries[best], everyone[best], T, self.test), costs[best])
+            yield T, Predictions(*self._decided(tries[best], everyone[best], T, self.test), costs[best])
 
     def _f1_of_rounds(self, settings: Settings, trained: Trained) -> Array:
         """On the rows that costs are tuned on, after each number of rounds."""
@@ -99,12 +99,12 @@ class Family:
             known = scores if table is training else ensemble.scores(training)
             self._calibrators[key] = Calibrator.fit(settings.calibration, known, y, 2, weight * initial[y])
         probabilities = self._calibrators[key].probabilities(scores)
-        return decide(probabilities, plan.rule.decision(plan.costs)), probabilities[:, 1]
+        return decision_scores(probabilities, plan.rule.decision(plan.costs)), probabilities[:, 1]
 
     @cached_property
     def _training_rows(self) -> tuple[Table, NDArray[Any], Array]:
         """As the engine keeps them: equal ones are one."""
-        rows = self._bench.learner(self._settings(Variant("adaboost", "paper")), self._threads).rows
+        rows = self._session.learner(self._settings(Variant("adaboost", "paper")), self._threads).rows
         return self.problem.table.take(rows.order), rows.true.astype(np.intp), rows.weight
 
     def _train(self, several: list[Settings]) -> list[Trained]:
@@ -117,17 +117,17 @@ class Family:
         new = {key: settings for key, settings in zip(keys, several, strict=True) if key not in self._trained}
         together = [list(new)] if several[0].rule.costs_decide_only else [[key] for key in new]
         for group in filter(None, together):
-            bench = self._bench if several[0].method.sampler is None else self._make_bench(several[0])
-            trained = train_on(bench, [new[key] for key in group], self._threads)
+            session = self._session if several[0].method.sampler is None else self._make_session(several[0])
+            trained = train_on(session, [new[key] for key in group], self._threads)
             self._trained.update(zip(group, trained, strict=True))
         return [self._trained[key] for key in keys]
 
     @cached_property
-    def _bench(self) -> Bench:
-        return self._make_bench(self._settings(Variant("adaboost", "paper")))
+    def _session(self) -> FitSession:
+        return self._make_session(self._settings(Variant("adaboost", "paper")))
 
-    def _make_bench(self, settings: Settings) -> Bench:
-        return Bench(settings, self.problem, self.held_out, None, self._threads, several=True)
+    def _make_session(self, settings: Settings) -> FitSession:
+        return FitSession(settings, self.problem, self.held_out, None, self._threads, several=True)
 
     def _settings(self, variant: Variant) -> Settings:
         protocol = self.protocol

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Found(NamedTuple):
+class Predictions(NamedTuple):
     """Scores of the test rows after some number of rounds.
 
     A row is predicted to be positive where its score is above 0; the probabilities are what the method takes them for.

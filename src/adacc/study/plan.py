@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from adacc.algorithms import METHODS
-from adacc.algorithms.catalog import meant
+from adacc.algorithms.catalog import suggestion
 from adacc.learners.splits import CRITERIA
 from adacc.study.baselines import BASELINES
 
@@ -233,5 +233,5 @@ def _file_and_target(name: str, given: Any) -> tuple[str, str | None]:
 
 
 def _hint(name: str, known: Iterable[str]) -> str:
-    question = meant(name, known)
+    question = suggestion(name, known)
     return f": {question}" if question else f"; known are {', '.join(sorted(known))}"

@@ -22,7 +22,7 @@ from adacc.datasets.store import find
 from adacc.estimators.unseen import unseen_ignored
 from adacc.study.baselines import BASELINES, Fold
 from adacc.study.family import Family
-from adacc.study.found import Found
+from adacc.study.found import Predictions
 from adacc.study.plan import Protocol, Task
 from adacc.study.store import Result, Series, Store, StudyError
 from adacc.study.workers import in_parallel
@@ -79,7 +79,7 @@ class Judged(NamedTuple):
     measures: dict[str, float]
 
 
-def _judge(found: Found, y_test: NDArray[np.int8]) -> Judged:
+def _judge(found: Predictions, y_test: NDArray[np.int8]) -> Judged:
     scores = found.scores.astype(np.float32)
     predicted = (scores > 0).astype(np.int8)
     return Judged(scores, found.cost, metrics.evaluate(y_test, predicted, scores, pos_label=1))
@@ -96,7 +96,7 @@ def compute(protocol: Protocol, task: Task, data: Data) -> Result:
     scores: list[NDArray[np.float32]] = []
 
     def keep(
-        method: str, dialect: str, library: str, rounds: Iterable[int], ask: Callable[[], dict[int, Found]]
+        method: str, dialect: str, library: str, rounds: Iterable[int], ask: Callable[[], dict[int, Predictions]]
     ) -> None:
         started, error = time.perf_counter(), None
         try:
