@@ -62,10 +62,10 @@ def edited(tmp_path):
     """A copy of the sources after the steps; the kernels, which no step touches, keep their machine code."""
     source, copied = Path(adacc.__file__).parent, tmp_path / "src" / "adacc"
     shutil.copytree(source, copied, ignore=shutil.ignore_patterns("__pycache__", "kernels"))
-    (copied / "engine" / "kernels").symlink_to(source / "engine" / "kernels")
+    (copied / "kernels").symlink_to(source / "kernels")
     rule, line, estimator, _ = BLOCKS
-    (copied / "rules" / "rootcost.py").write_text(rule, "utf-8")
-    registry = copied / "rules" / "registry.py"
+    (copied / "algorithms" / "rootcost.py").write_text(rule, "utf-8")
+    registry = copied / "algorithms" / "catalog.py"
     edit(registry, "\n\n@dataclass", "from adacc.algorithms.rootcost import RootCost\n\n\n@dataclass")
     edit(registry, '] = {\n    "adaboost"', f'] = {{\n    {line}    "adaboost"')
     with (copied / "estimators" / "classifiers.py").open("a", encoding="utf-8") as file:

@@ -64,8 +64,8 @@ __all__ = [
     "methods",
 ]
 
-_ROOMS = (
-    "rules",
+_MODULES = (
+    "algorithms",
     "archive",
     "estimators.classifiers",
     "estimators.folds",
@@ -83,8 +83,8 @@ def __getattr__(name: str) -> Any:
     if name in _SHOWN:
         return import_module(f"adacc.{name}")
     if name in __all__:
-        for room in _ROOMS:
-            module = import_module(f"adacc.{room}")
+        for path in _MODULES:
+            module = import_module(f"adacc.{path}")
             if hasattr(module, name):
                 return globals().setdefault(name, getattr(module, name))
     raise AttributeError(f"module 'adacc' has no attribute {name!r}")

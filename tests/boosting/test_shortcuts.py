@@ -20,7 +20,7 @@ from adacc.data.rows import Rows
 from adacc.data.threads import Threads
 from adacc.data.training_set import TrainingSet
 from adacc.estimators.settings import read_settings
-from adacc.kernels import weighing
+from adacc.kernels import weights as weighing
 from adacc.learners import stump as learners
 from adacc.learners.splits import TIE
 
