@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from places import fill
 
-from adacc.study import stats
+from adacc.evaluation import statistics as stats
 from adacc.study.summary import MEASURES, Summary, read_summary
 
 HERE = Path(__file__).resolve().parent

@@ -15,7 +15,7 @@ import pandas as pd
 from places import fill
 
 from adacc import metrics
-from adacc.study import stats
+from adacc.evaluation import statistics as stats
 from adacc.study.plan import Task
 from adacc.study.run import load, split
 from adacc.study.store import Store

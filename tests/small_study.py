@@ -10,7 +10,7 @@ import pandas as pd
 
 from adacc import metrics
 from adacc.cli import main
-from adacc.study.baselines import BASELINES
+from adacc.evaluation.baselines import BASELINES
 from adacc.study.plan import choose_methods, read_protocol
 from adacc.study.store import Result, Series
 from adacc.study.tables import all_tables, read_summary, render

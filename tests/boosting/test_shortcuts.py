@@ -21,6 +21,7 @@ from adacc.data.threads import Threads
 from adacc.data.training_set import TrainingSet
 from adacc.estimators.settings import read_settings
 from adacc.kernels import weights as weighing
+from adacc.learners import external
 from adacc.learners import stump as learners
 from adacc.learners.splits import TIE
 
@@ -255,7 +256,7 @@ def test_votes_for_many_classes_are_counted_as_row_by_row(n_classes, weighted):
     predicted, counts = np.empty(len(true), dtype=np.uint8), np.empty((n_classes, n_classes), dtype=np.int64)
     right, expected = np.empty(n_classes), scores.copy()
     by_code, by_cut = rng.integers(0, n_classes, 20), np.repeat([1, 2, 0], [9, 10, 1])
-    for lookup, n_cells in [(by_code, 20), (by_cut, 20), (learners.IDENTITY, n_classes)]:
+    for lookup, n_cells in [(by_code, 20), (by_cut, 20), (external.IDENTITY, n_classes)]:
         cells, votes = rng.integers(0, n_cells, len(true)).astype(np.uint8), rng.integers(1, 3, n_classes).astype(float)
         kernels.add_votes_each(
             cells, lookup.astype(np.uint8), votes, weight, starts, 1e-10, predicted, scores, counts, right

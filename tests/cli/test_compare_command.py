@@ -28,7 +28,7 @@ from small_study import command
 import adacc
 import adacc.compare
 from adacc.compare.contest import QUICK, WARM_UP_ROUNDS, contestants
-from adacc.study.baselines import BASELINES
+from adacc.evaluation.baselines import BASELINES
 
 ADACC = [sys.executable, "-m", "adacc"]
 SMALL = ["--methods", "adacc1", "--rounds", 8, "--folds", 3, "--jobs", 1, "--quiet"]

@@ -15,7 +15,7 @@ import adacc
 from adacc.compare import Plan, Problem, audit, contest, contestants, curves, make_splits, model, verdict
 from adacc.compare.contest import Job, find_method, play
 from adacc.compare.verdict import Leaderboard, report
-from adacc.study.baselines import BASELINES
+from adacc.evaluation.baselines import BASELINES
 
 FEW = ("adacc1", "cgada", "adamec-cal", "adaboost", "logistic-regression", "adaboost-threshold")
 

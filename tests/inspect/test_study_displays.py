@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from small_study import command, fake, plan, write_files
 
+from adacc.evaluation import statistics as stats
 from adacc.inspect import CriticalDifferenceDisplay, LearningCurveDisplay, RankDisplay
-from adacc.study import stats
 from adacc.study.plan import label_of
 from adacc.study.store import Store
 from adacc.study.summary import summarise

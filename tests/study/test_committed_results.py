@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from adacc.evaluation.statistics import ranks
 from adacc.study.plan import label_of, read_protocol
-from adacc.study.stats import ranks
 from adacc.study.summary import read_summary
 
 RESULTS = Path(__file__).parents[2] / "studies" / "results"

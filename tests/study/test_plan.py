@@ -8,7 +8,7 @@ import pytest
 
 from adacc.algorithms import METHODS
 from adacc.datasets import CATALOGUE
-from adacc.study.baselines import BASELINES
+from adacc.evaluation.baselines import BASELINES
 from adacc.study.plan import IN_TWO_DIALECTS, Protocol, Task, Variant, check, choose_methods, label_of, read_protocol
 
 PAPER = read_protocol("paper")

@@ -8,7 +8,7 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from small_study import FEW, all_tables_of, plan, write_files
 
 from adacc.datasets import CATALOGUE, TableError, UnknownSetError
-from adacc.study import baselines
+from adacc.evaluation import baselines
 from adacc.study.family import Family
 from adacc.study.plan import Task
 from adacc.study.run import Data, begin, check_sets, compute, load, run, split, work

@@ -114,7 +114,7 @@ def compare(options: Namespace) -> None:
         raise ValueError(f"--folds must be at least 2, got {options.folds}")
     from joblib import cpu_count
 
-    from adacc.cli.standing import followed, show
+    from adacc.cli.leaderboard import followed, show
     from adacc.compare import Plan, contest, contestants, make_splits
     from adacc.compare.verdict import Leaderboard, report
 

@@ -127,7 +127,7 @@ def _head(cls: type) -> str:
 def own_methods() -> dict[str, Own | OwnForest]:
     from adacc.algorithms import METHODS
     from adacc.estimators.revival import CLASSES
-    from adacc.study.baselines import FORESTS
+    from adacc.evaluation.baselines import FORESTS
 
     by_name = {cls._method: cls for cls in CLASSES.values() if hasattr(cls, "_method")}
     by_rule = {METHODS[name].rule: cls for name, cls in by_name.items() if METHODS[name].sampler is None}

@@ -11,12 +11,12 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from adacc.cli.options import open_given
-from adacc.cli.train import Trained, costs_by_label, left_out, split_columns
+from adacc.cli.training import Trained, costs_by_label, left_out, split_columns
 from adacc.compare.model import choose_booster
 from adacc.distributed.memory import read_size
 from adacc.distributed.parquet import count_pairs, fit_pieces, open_pieces
 from adacc.distributed.survey import PartitionTask
-from adacc.study.baselines import FORESTS
+from adacc.evaluation.baselines import FORESTS
 from adacc.tables.chunks import Chunks
 from adacc.tables.features import check_chunks
 from adacc.tables.target import choose_positive, count_labels, name_of_rest

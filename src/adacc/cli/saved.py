@@ -47,7 +47,7 @@ class Saved:
     @property
     def method(self) -> str:
         from adacc.estimators.base import BaseBoosting
-        from adacc.study.baselines import FORESTS
+        from adacc.evaluation.baselines import FORESTS
 
         if isinstance(self.model, BaseBoosting):
             return str(self.model._settable()["method"])

@@ -65,9 +65,9 @@ def _add_run(run: ArgumentParser) -> None:
 def run_study(options: Namespace) -> None:
     from tqdm import tqdm
 
+    from adacc.evaluation.workers import connected
     from adacc.study.run import begin, run, work
     from adacc.study.store import Store
-    from adacc.study.workers import connected
 
     # Workers may have another working directory.
     store = Store(Path(options.out).absolute())

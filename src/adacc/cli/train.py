@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,7 +20,8 @@ from adacc.cli.options import (
     spelled,
     text_format,
 )
-from adacc.cli.show import listed, number, plain, say, share, table
+from adacc.cli.show import number, plain, say, share, table
+from adacc.cli.training import Trained, costs_by_label, left_out, split_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,26 +107,6 @@ class Labels(NamedTuple):
     others: list[str]
 
 
-class Trained(NamedTuple):
-    """A model, what the columns that it was trained on hold, and what came of it.
-
-    Attributes
-    ----------
-    positive : label or None
-        The class to be found.
-    others : list of str
-        Labels that became 'other'.
-    counts : ndarray of shape (n_classes, n_classes)
-        Rows of each (true, predicted) pair.
-    """
-
-    model: BaseAdditiveClassifier
-    kinds: Mapping[str, str]
-    positive: Any
-    others: list[str]
-    counts: NDArray[Any]
-
-
 def train(options: Namespace) -> None:
     check_output(options.model, options.data)
     _check_method(options.method)
@@ -173,23 +153,10 @@ def _in_memory(options: Namespace) -> Trained:
     return Trained(model, kinds_of(X), labels.positive, labels.others, counts)
 
 
-def split_columns(options: Namespace) -> list[str]:
-    """Columns that decide on inner splits, and so are no features."""
-    names = [name for name in (options.group, options.time) if name is not None]
-    if options.target in names:
-        raise ValueError(f"--target {options.target} is what is predicted, and cannot decide the splits too")
-    return names
-
-
-def left_out(options: Namespace) -> list[str]:
-    """Columns that are neither features nor the target."""
-    return [*options.drop, *([] if options.id is None else [options.id])]
-
-
 def _check_method(name: str) -> None:
     from adacc.algorithms.catalog import METHODS, unknown
     from adacc.cli.methods import not_trained
-    from adacc.study.baselines import BASELINES, FORESTS
+    from adacc.evaluation.baselines import BASELINES, FORESTS
 
     if name in BASELINES and name not in FORESTS:
         raise ValueError(f"adacc does not train {name}: {not_trained(name, BASELINES[name].library)}")
@@ -211,22 +178,6 @@ def _labels(frame: pd.DataFrame, options: Namespace) -> Labels:
     one = str(found.positive)
     others = [str(label) for label in found.counts if label != found.positive]
     return Labels(np.where(found.y == 1, one, found.other).astype(object), one, others)
-
-
-def costs_by_label(given: str | dict[str, float] | None, y: NDArray[Any]) -> Any:
-    """Costs by the labels themselves instead of their texts."""
-    import numpy as np
-
-    from adacc.tables import find_label
-
-    if not isinstance(given, dict):
-        return given
-    labels = np.unique(y).tolist()
-    found = {text: find_label(text, labels) for text in given}
-    unknown = [text for text, at in found.items() if at is None]
-    if unknown:
-        raise ValueError(f"--costs names the label {unknown[0]!r}; the labels are {listed(labels, 20)}")
-    return {labels[at]: given[text] for text, at in found.items() if at is not None}
 
 
 def _summarise(options: Namespace, trained: Trained) -> None:

@@ -25,12 +25,13 @@ from adacc.algorithms.catalog import suggestion
 from adacc.compare.problem import Problem
 from adacc.compare.splits import Split
 from adacc.estimators.unseen import unseen_ignored
+from adacc.evaluation.baselines import BASELINES, FORESTS
+from adacc.evaluation.folds import Fold
+from adacc.evaluation.predictions import Predictions
+from adacc.evaluation.workers import in_parallel
 from adacc.kernels.jit import Compilation
-from adacc.study.baselines import BASELINES, FORESTS, Fold
 from adacc.study.family import Family
-from adacc.study.found import Predictions
 from adacc.study.plan import Protocol, Variant, choose_methods, read_protocol
-from adacc.study.workers import in_parallel
 
 QUICK = (
     "lightgbm", "xgboost", "hist-gradient-boosting", "hist-gradient-boosting-threshold", "balanced-random-forest",

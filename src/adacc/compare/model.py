@@ -16,9 +16,9 @@ from adacc.estimators.folds import TimeSplit
 from adacc.estimators.forest import AdaCCForestClassifier
 from adacc.estimators.search import CostSearchCV
 from adacc.estimators.voting import BaseAdditiveClassifier
+from adacc.evaluation.baselines import FOREST_TIME_FOLDS, FORESTS
 from adacc.learners.tree import Trees
 from adacc.model.explanations import ShapeFunction
-from adacc.study.baselines import FOREST_TIME_FOLDS, FORESTS
 
 MOST_SHAPES = 9
 CALIBRATION_FOLDS = 5

@@ -19,7 +19,7 @@ from adacc.compare import audit, curves, model
 from adacc.compare.contest import Contestant, Outcome, Plan, of_rows
 from adacc.compare.problem import Problem
 from adacc.compare.splits import Split, describe
-from adacc.study.stats import holm, resampled_t_test
+from adacc.evaluation.statistics import holm, resampled_t_test
 
 FORMAT = 1
 

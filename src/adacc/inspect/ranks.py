@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from adacc.evaluation import statistics as stats
 from adacc.inspect.display import Display
 from adacc.inspect.style import styled
-from adacc.study import stats
 from adacc.study.plan import label_of
 from adacc.study.summary import Summary
 

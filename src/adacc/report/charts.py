@@ -11,9 +11,9 @@ from typing import Any
 
 import altair as alt
 
-from adacc.report.looks import INK, PAPER, QUIET, RARE, looks
 from adacc.report.measures import MEASURES, shown, spread
 from adacc.report.tables import measures_of
+from adacc.report.theme import INK, PAPER, QUIET, RARE, looks
 from adacc.report.words import finished, mean
 
 Spec = dict[str, Any]

@@ -7,9 +7,9 @@ from typing import Any
 import altair as alt
 
 from adacc.report.charts import LABELS, Spec, inline, lines, names_axis, spec
-from adacc.report.looks import COMMON, INK, QUIET, RARE
 from adacc.report.measures import signed
 from adacc.report.tables import strongest
+from adacc.report.theme import COMMON, INK, QUIET, RARE
 
 MOST_BARS = 15
 MOST_STEPS = 12

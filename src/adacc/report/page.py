@@ -38,9 +38,9 @@ def render(result: dict[str, Any]) -> str:
         A whole HTML page with scripts, styles and data inside.
     """
     from adacc.report.charts import compare_charts
-    from adacc.report.looks import looks
     from adacc.report.model_charts import model_charts
     from adacc.report.model_words import about_model
+    from adacc.report.theme import looks
 
     result = _finite(result)
     model = result["model"]
@@ -112,7 +112,7 @@ def write(result: dict[str, Any], path: str | os.PathLike[str]) -> None:
 
 
 def _page(template: str, result: dict[str, Any], charts: dict[str, Any], data: dict[str, Any], **parts: Any) -> str:
-    from adacc.report.looks import CONFIG
+    from adacc.report.theme import CONFIG
 
     scripts = [_text("theme.js"), *([_bundle()] if charts else []), _wrapped()]
     return (

@@ -19,9 +19,9 @@ from adacc.data.threads import Threads
 from adacc.estimators.classifiers import BoostingClassifier
 from adacc.estimators.scoring import BY_COUNTS, Counts, scores_by_counts
 from adacc.estimators.settings import read_settings
+from adacc.evaluation.predictions import Predictions
 from adacc.model.calibration import Calibrator, decision_scores
 from adacc.model.ensemble import Ensemble
-from adacc.study.found import Predictions
 from adacc.study.plan import Protocol, Variant
 
 VALIDATION = 0.4

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from adacc.algorithms import METHODS
 from adacc.algorithms.catalog import suggestion
+from adacc.evaluation.baselines import BASELINES
 from adacc.learners.splits import CRITERIA
-from adacc.study.baselines import BASELINES
 
 IN_TWO_DIALECTS = ("adacc1", "adan-cc1", "csb1", "adac1", "adac3", "adacost", "smoteboost")
 """Methods that the authors' code computes otherwise than the paper prints them; the others are the same in both."""

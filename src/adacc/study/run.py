@@ -20,12 +20,13 @@ from threadpoolctl import threadpool_limits
 from adacc import datasets, metrics
 from adacc.datasets.store import find
 from adacc.estimators.unseen import unseen_ignored
-from adacc.study.baselines import BASELINES, Fold
+from adacc.evaluation.baselines import BASELINES
+from adacc.evaluation.folds import Fold
+from adacc.evaluation.predictions import Predictions
+from adacc.evaluation.workers import in_parallel
 from adacc.study.family import Family
-from adacc.study.found import Predictions
 from adacc.study.plan import Protocol, Task
 from adacc.study.store import Result, Series, Store, StudyError
-from adacc.study.workers import in_parallel
 
 
 class Done(NamedTuple):

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from adacc.datasets.tables import EXACT
-from adacc.study.baselines import BASELINES
+from adacc.evaluation.baselines import BASELINES
 from adacc.study.plan import Protocol
 from adacc.study.store import Store, StudyError
 

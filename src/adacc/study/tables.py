@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from adacc.study import stats
+from adacc.evaluation import statistics as stats
 from adacc.study.plan import label_of
 from adacc.study.summary import MEASURES, NO_ROUNDS, Summary, read_summary, write_summary
 

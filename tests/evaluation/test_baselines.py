@@ -23,8 +23,9 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 import adacc
-from adacc.study import baselines
-from adacc.study.baselines import BASELINES, Baseline, Fold
+from adacc.evaluation import baselines
+from adacc.evaluation.baselines import BASELINES, Baseline
+from adacc.evaluation.folds import Fold
 
 ROUNDS = [3, 6, 20]
 BOOSTED = [
@@ -364,7 +365,7 @@ def test_the_module_itself_needs_none_of_them(monkeypatch):
         return original(name, *args, **kwargs)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    spec = importlib.util.find_spec("adacc.study.baselines")
+    spec = importlib.util.find_spec("adacc.evaluation.baselines")
     spec.loader.exec_module(importlib.util.module_from_spec(spec))
 
 

@@ -7,7 +7,6 @@ trees do in the paper. Each uses one thread, and the seed decides all that is ra
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,7 +14,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -27,46 +25,18 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from adacc.estimators.classifiers import AdaBoostClassifier
-from adacc.estimators.folds import TimeSplit, check_groups, members_by_class, tuning_folds
+from adacc.estimators.folds import TimeSplit
 from adacc.estimators.forest import AdaCCForestClassifier
-from adacc.study.found import Predictions
+from adacc.evaluation.folds import Array, Fold, Scores
+from adacc.evaluation.predictions import Predictions
+from adacc.evaluation.thresholds import tuned_thresholds
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = NDArray[np.float64]
-Scores = dict[int, Array]
-"""By number of rounds: a score for each test row, above 0 where the positive class is predicted."""
-
 
 FOREST_TIME_FOLDS = 3
 """Folds forward in time that a forest is tuned on, where rows have times: each takes a forest."""
-
-
-@dataclass(frozen=True)
-class Fold:
-    """Rows to train on, rows to score, and the numbers of rounds that are asked for.
-
-    The features are numeric and `category` columns, both with gaps; of y, 1 is the positive class, the rare one.
-    Splits of the training rows keep `groups` whole; where these are times (`in_time`) they go forward.
-    """
-
-    X: pd.DataFrame
-    y: NDArray[np.int8]
-    X_test: pd.DataFrame
-    rounds: list[int]
-    seed: int
-    groups: NDArray[Any] | None = None
-    in_time: bool = False
-
-    def tuning_folds(self, n_folds: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Splits of the training rows, at most `n_folds`, as honest as that of the fold itself."""
-        groups, y = check_groups(self.groups, len(self.y)), self.y.astype(np.intp)
-        if self.in_time:
-            cv: Any = TimeSplit(n_folds)
-        else:
-            cv = max(min(n_folds, int(members_by_class(y, 2, groups).min())), 2)
-        return tuning_folds(cv, y, np.arange(2), groups, self.seed, "threshold")
 
 
 @dataclass(frozen=True)
@@ -207,39 +177,6 @@ def _logistic_regression(fold: Fold) -> Scores:
     model = make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced", max_iter=1000))
     with threadpool_limits(1):
         return {1: model.fit(X, fold.y).decision_function(X_test)}
-
-
-def tuned_thresholds(method: Callable[[Fold], Scores], fold: Fold, n_folds: int) -> dict[int, float]:
-    """By number of rounds, the threshold of best balanced accuracy on training rows that the model has not seen."""
-    folds = fold.tuning_folds(n_folds)
-    held_out: dict[int, list[Array]] = defaultdict(list)
-    for train, test in folds:
-        inner = replace(fold, X=fold.X.iloc[train], y=fold.y[train], X_test=fold.X.iloc[test], groups=None)
-        for T, scores in method(inner).items():
-            held_out[T].append(scores)
-    y = fold.y[np.concatenate([test for _, test in folds])]
-    return {T: best_threshold(y, np.concatenate(scores)) for T, scores in held_out.items()}
-
-
-def best_threshold(y: NDArray[np.int8], scores: Array) -> float:
-    """The threshold above which rows are best called positive, by balanced accuracy; of several the nearest to 0.
-
-    Half-way between two scores, or the largest score, where no row is called positive.
-
-    Examples
-    --------
-    >>> best_threshold(np.array([0, 0, 1, 0, 1, 1]), np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0]))
-    -1.5
-    """
-    levels = np.unique(scores)
-    thresholds = np.append((levels[:-1] + levels[1:]) / 2, levels[-1])
-    positive, others = (np.sort(scores[y == label]) for label in (1, 0))
-    caught = len(positive) - np.searchsorted(positive, thresholds, side="right")
-    left_alone = np.searchsorted(others, thresholds, side="right")
-    # Whole numbers, so that equally good thresholds are equal.
-    gain = caught * len(others) + left_alone * len(positive)
-    best = thresholds[gain == gain.max()]
-    return float(best[np.argmin(np.abs(best))])
 
 
 def _rarer(fold: Fold) -> int:

@@ -7,14 +7,14 @@ import sys
 import pytest
 from joblib.parallel import get_active_backend
 
-from adacc.study.workers import connected, in_parallel
+from adacc.evaluation.workers import connected, in_parallel
 
 if not hasattr(signal, "pthread_sigmask"):
     pytest.skip("needs signals of Unix", allow_module_level=True)
 
 INTERRUPTED = """
 import os, signal
-from adacc.study.workers import in_parallel
+from adacc.evaluation.workers import in_parallel
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background is begun without
 
@@ -31,7 +31,7 @@ except KeyboardInterrupt:
 
 DEAF = """
 import signal
-from adacc.study.workers import in_parallel
+from adacc.evaluation.workers import in_parallel
 
 def is_deaf(part):
     return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, set())

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.stats import friedmanchisquare, norm, wilcoxon
 
-from adacc.study import stats
+from adacc.evaluation import statistics as stats
 
 
 def paper(paper_table, T):

@@ -1,0 +1,1 @@
+"""Baselines, thresholds, statistics and workers, shared by comparisons and studies."""
