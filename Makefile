@@ -32,7 +32,7 @@ check: $(VENV)/.test
 
 # Numba keeps what it compiled beside the sources; processes that want it at the same time would compile it each.
 kernels: $(VENV)/.test
-	$(BIN)/python tests/compile_kernels.py
+	$(BIN)/python -W ignore tests/compile_kernels.py
 
 tests: $(VENV)/.test
 	$(BIN)/$(PYTEST) -m "not thorough"

@@ -1,4 +1,6 @@
-"""Compile what the tests need of the kernels in one process, before several want it at once and each compiles it."""
+"""Compile what the tests need of the kernels, before several processes want it at once and each compiles all of it."""
+
+from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -6,23 +8,24 @@ from scipy import sparse
 
 import adacc
 
+STUMPS = [{}, {"max_bins": None}, {"subsample": 0.5}]
+TREES = [{"max_bins": max_bins, "max_depth": depth} for max_bins in (255, None) for depth in (3, None)]
 
-def main():
-    """Tables of each kind, two and three classes, stumps and trees, all rows and some of them."""
+
+def fit_all(each):
+    """Models with these options of tables of each kind, with weights and without, two and three classes."""
     rng = np.random.default_rng(0)
     y = np.arange(600) % 6
     X = np.column_stack([rng.normal(size=(600, 3)) + (y == 0)[:, None], rng.random(600) < 0.1, np.arange(600) % 9])
     frame = pd.DataFrame(X).rename(columns=str).assign(text=np.where(y % 2, "a", "b"))
     for labels in (y == 0, np.minimum(y, 2)):
-        for options in ({}, {"max_bins": None}, {"max_depth": 3}, {"subsample": 0.5}):
-            for rows in (X, X[:, 3:], frame, sparse.csr_array(X), X.astype(np.float32)):
+        for options in each:
+            for rows in (X, X[:, 3:], frame, sparse.csr_array(X)):
                 model = adacc.AdaCC1Classifier(n_estimators=20, random_state=0, **options)
                 model.fit(rows, labels, sample_weight=rng.random(600)).predict_proba(rows)
                 model.fit(rows, labels)
-        for method in ("rareboost", "rusboost", "smoteboost"):
-            adacc.BoostingClassifier(method, n_estimators=3, random_state=0).fit(X, labels).predict(X)
-        adacc.AdaCCForestClassifier(n_estimators=3, random_state=0).fit(X, labels).predict(X)
 
 
 if __name__ == "__main__":
-    main()
+    with ProcessPoolExecutor(2) as pool:
+        list(pool.map(fit_all, [STUMPS, TREES]))

@@ -74,6 +74,7 @@ def edited(tmp_path):
     return copied.parent
 
 
+@pytest.mark.compiled
 def test_the_command_line_knows_the_example(edited, tmp_path, rare):
     X, y = rare
     pd.DataFrame(X).add_prefix("x").assign(ill=y).to_csv(tmp_path / "rows.csv", index=False)

@@ -70,12 +70,21 @@ def test_nothing_is_compiled_at_import():
     assert compiled == "[]"
 
 
-FIT = """
+ONE_KERNEL = """
+    import numpy as np
+    from adacc import kernels
+    kernels.whole_range(np.arange(3.0))
+    print(3)
+"""
+A_FIT = """
     import numpy as np
     import adacc
     X = np.arange(40.0)[:, None] % 7
     print(adacc.AdaCC1Classifier(n_estimators=3).fit(X, np.arange(40) % 3 == 0).n_iter_)
 """
+each_use = pytest.mark.parametrize(
+    "code", [ONE_KERNEL, pytest.param(A_FIT, marks=pytest.mark.thorough)], ids=["one kernel", "all of a fit"]
+)
 
 
 # As in a container with a read-only image: neither the package's folder nor the user's may be used for the cache.
@@ -87,8 +96,9 @@ can_be_nowhere = pytest.mark.skipif(
 
 @can_be_nowhere
 @pytest.mark.compiled
-def test_where_no_folder_can_be_written_a_private_one_serves(tmp_path):
-    assert run(FIT, TMPDIR=str(tmp_path), **NOWHERE) == "3"
+@each_use
+def test_where_no_folder_can_be_written_a_private_one_serves(tmp_path, code):
+    assert run(code, TMPDIR=str(tmp_path), **NOWHERE) == "3"
     folder = next(tmp_path.glob("adacc-kernels-*"))
     assert folder.stat().st_mode & 0o077 == 0
     assert any(folder.rglob("*.nbi"))
@@ -96,9 +106,10 @@ def test_where_no_folder_can_be_written_a_private_one_serves(tmp_path):
 
 @can_be_nowhere
 @pytest.mark.compiled
-def test_a_cache_folder_that_others_may_write_to_is_not_used(tmp_path):
+@each_use
+def test_a_cache_folder_that_others_may_write_to_is_not_used(tmp_path, code):
     folder = tmp_path / f"adacc-kernels-{os.getuid()}"
     folder.mkdir()
     folder.chmod(0o777)
-    assert run(FIT, TMPDIR=str(tmp_path), **NOWHERE) == "3"
+    assert run(code, TMPDIR=str(tmp_path), **NOWHERE) == "3"
     assert not any(folder.iterdir())

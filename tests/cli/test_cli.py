@@ -181,6 +181,7 @@ def workers_of(process):
     return [child for child in children if "LokyProcess" in str(child.cmdline())]
 
 
+@pytest.mark.thorough
 @pytest.mark.compiled
 def test_ctrl_c_is_not_for_workers(paths, tmp_path):
     """A terminal sends it to them too, at any moment of theirs: they must not have a word of their own."""

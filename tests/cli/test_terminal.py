@@ -65,8 +65,12 @@ def widest(text):
 SEVERAL = "adacc1,adacc2,adaboost,rareboost,csb1,csb2,balanced-random-forest"
 
 
-@pytest.mark.parametrize(("columns", "rows"), [pytest.param(80, 24, marks=pytest.mark.thorough), (200, 60), (60, 10)])
-def test_the_table_fills_and_fits(here, columns, rows):
+SIZES = {"80 x 24": (80, 24), "200 x 60": (200, 60), "60 x 10": (60, 10)}
+
+
+@pytest.mark.parametrize("size", thinned(SIZES, ["80 x 24", "200 x 60"]))
+def test_the_table_fills_and_fits(here, size):
+    columns, rows = SIZES[size]
     child = terminal(
         "--methods", SEVERAL, "--rounds", 5, "--folds", 3, "--jobs", 1, columns=columns, rows=rows
     )  # fmt: skip

@@ -211,6 +211,7 @@ def test_a_worker_that_dies_of_its_rows_every_time(nannies, tmp_path):
         fit(nannies, source(lambda _: os.kill(os.getpid(), signal.SIGKILL), str(tmp_path)))
 
 
+@pytest.mark.thorough
 def test_the_worker_that_is_left_goes_on_until_it_is_lost_too(mortals, at_rounds):
     hook = at_rounds(3, act=lambda: kill(pids(mortals)[0]))
     found = fit(mortals, verbose=1)

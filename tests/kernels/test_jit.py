@@ -50,12 +50,31 @@ def test_an_edit_to_a_callee_in_another_file_is_noticed(tmp_path):
 
 
 FILES = [file for file in sorted(Path(kernels.__file__).parent.glob("*.py")) if file.stem != "jit"]
+each_file = pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def kernels_in(file):
+    return [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.FunctionDef)]
+
+
+def calls_in(function):
+    """The calls of functions by their names."""
+    return [node for node in ast.walk(function) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+
+
+@each_file
 def test_no_kernel_calls_itself(file):
     """Loaded from its cache it would end the process (numba issue 6061)."""
-    for function in ast.walk(ast.parse(file.read_text())):
-        if isinstance(function, ast.FunctionDef):
-            calls = (node.func for node in ast.walk(function) if isinstance(node, ast.Call))
-            assert function.name not in {call.id for call in calls if isinstance(call, ast.Name)}
+    for function in kernels_in(file):
+        assert function.name not in {call.func.id for call in calls_in(function)}
+
+
+@each_file
+def test_no_kernel_is_compiled_for_a_constant(file):
+    """A whole number in a call is a type of its own to Numba, for which all that is called is compiled again."""
+    names = {function.name for each in FILES for function in kernels_in(each)}
+    names.remove("_count_ends")  # small, and faster if the compiler knows the number
+    for function in kernels_in(file):
+        for call in calls_in(function):
+            constants = [each.value for each in call.args if isinstance(each, ast.Constant)]
+            assert call.func.id not in names or int not in map(type, constants), ast.unparse(call)

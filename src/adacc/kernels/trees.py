@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adacc.kernels.jit import kernel
+from adacc.kernels.jit import ZERO, kernel
 from adacc.kernels.splits import (
     ENTROPY,
     GINI,
@@ -206,7 +206,7 @@ def _find_split(
     """
     n_features, best, feature = len(codes), 0.0, -1
     if max_features == n_features:
-        _look(histogram, even, total, offsets, categorical, criterion, 0, n_features, tie, least, gains, cuts)
+        _look(histogram, even, total, offsets, categorical, criterion, ZERO, n_features, tie, least, gains, cuts)
         for f in range(n_features):
             if gains[f] > best + tie:
                 best, feature = gains[f], f
@@ -303,7 +303,7 @@ def _find_split_of_few(
             if len(sizes) > 0:
                 histogram[n_classes, at] += sizes[i]
     offsets[1] = n_seen + 1
-    _look(histogram, even, total, offsets, categorical, criterion, 0, 1, tie, least, gains, cuts)
+    _look(histogram, even, total, offsets, categorical, criterion, ZERO, ZERO + 1, tie, least, gains, cuts)
     cuts[0] = seen[cuts[0]]
 
 
