@@ -39,8 +39,9 @@ class TimeSplit(BaseCrossValidator):
     Examples
     --------
     >>> from adacc import TimeSplit
-    >>> [(train.tolist(), test.tolist()) for train, test in TimeSplit(2).split(groups=[2001, 2003, 2002, 2004, 2005])]
-    [([0], [2, 1]), ([0, 2, 1], [3, 4])]
+    >>> time = [2001, 2003, 2002, 2004, 2005, 2006]
+    >>> [(train.tolist(), test.tolist()) for train, test in TimeSplit(2).split(groups=time)]
+    [([0, 2], [1, 3]), ([0, 2, 1, 3], [4, 5])]
     """
 
     __metadata_request__split = {"groups": True}  # noqa: RUF012 - as scikit-learn declares it

@@ -98,7 +98,8 @@ class Isotonic:
 
     @classmethod
     def fit(cls, scores: Array, positive: NDArray[np.bool_], weight: Array) -> Isotonic:
-        least, most = _bounds(weight[positive].sum(), weight[~positive].sum())
+        # Rounded, so that classes of the same weight have the same bounds, and ties between them stay ties.
+        least, most = np.round(_bounds(weight[positive].sum(), weight[~positive].sum()), DECIMALS)
         model = IsotonicRegression(y_min=least, y_max=most)
         model.fit(scores, positive.astype(float), sample_weight=weight)
         return cls(model.X_thresholds_, model.y_thresholds_)
