@@ -25,7 +25,7 @@ JIT_IS_OFF = bool(numba.config.DISABLE_JIT)
 DATA = Path(os.environ.get("ADACC_DATA", Path(__file__).parents[2] / "shared" / "datasets"))
 
 
-BEGUN_FIRST = ("test_examples.py", "test_established.py", "test_concurrency.py", "test_study_displays.py")
+BEGUN_FIRST = ("test_examples.py", "test_established.py", "test_concurrency.py")
 """Files with long tests: begun last, one of these would keep one worker busy when the others have nothing left."""
 
 

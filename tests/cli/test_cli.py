@@ -194,6 +194,7 @@ def test_ctrl_c_is_not_for_workers(paths, tmp_path):
     assert out.startswith("16 of 16 parts are done")
 
 
+@pytest.mark.thorough
 @pytest.mark.compiled
 def test_a_killed_worker_is_no_riddle(paths, tmp_path):
     process = start(*options(paths, repeats=10), "--out", tmp_path, "--jobs", 2)

@@ -63,8 +63,6 @@ def widest(text):
 
 
 SEVERAL = "adacc1,adacc2,adaboost,rareboost,csb1,csb2,balanced-random-forest"
-
-
 SIZES = {"80 x 24": (80, 24), "200 x 60": (200, 60), "60 x 10": (60, 10)}
 
 

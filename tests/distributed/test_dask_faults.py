@@ -228,6 +228,7 @@ def test_a_cluster_that_never_had_a_worker():
         fit(client)
 
 
+@pytest.mark.thorough
 def test_rows_that_only_the_lost_worker_had(mortals, at_rounds):
     victim, pid = next(iter(mortals.run(os.getpid).items()))
     kept = mortals.scatter([X[:80], X[80:]], workers=[victim])
@@ -243,6 +244,7 @@ def test_rows_that_only_the_lost_worker_had(mortals, at_rounds):
 # A scheduler that is lost.
 
 
+@pytest.mark.thorough
 def test_the_scheduler_is_lost_between_rounds_and_stays_lost(tmp_path, at_rounds):
     file = tmp_path / "scheduler.json"
     command = ["scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", str(file)]

@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics import accuracy_score
 from sklearn.tree import DecisionTreeClassifier
+from support import thinned
 
 import adacc
 from adacc.distributed import (
@@ -66,7 +67,7 @@ def refused(kind, *arguments, client=None, **options):
 # What it takes.
 
 
-@pytest.mark.parametrize("weight", [None, W], ids=["unweighted", "weighted"])
+@pytest.mark.parametrize("weight", [pytest.param(None, marks=pytest.mark.thorough), W], ids=["unweighted", "weighted"])
 @pytest.mark.parametrize("labels", [Y, THREE, Y == 1, Y * 2.0 - 1.0], ids=["two", "three", "bool", "float"])
 def test_arrays(two, labels, weight):
     given = in_chunks(SIZES, X, labels) if weight is None else in_chunks(SIZES, X, labels, weight)
@@ -108,7 +109,7 @@ def label_kinds():
 
 
 @pytest.mark.parametrize("kind", label_kinds())
-@pytest.mark.parametrize("rows", ["frame", "array"])
+@pytest.mark.parametrize("rows", thinned(["frame", "array"], ["array"]))
 def test_labels_of_any_kind_beside_rows_of_any_kind(two, rows, kind):
     given = from_parts(cut(FRAME)) if rows == "frame" else in_chunks(SIZES, X)[0]
     found = on_dask(two).fit(given, label_kinds()[kind])

@@ -154,7 +154,7 @@ def test_threads_change_no_bit(folder, few_at_a_time):
 
 
 @pytest.mark.parametrize("target", ["two", "three"])
-@pytest.mark.parametrize("method", ["cgada", "cgada-cal", "adamec", "csb2"])
+@pytest.mark.parametrize("method", thinned(["cgada", "cgada-cal", "adamec", "csb2"]))
 def test_a_search_finds_the_same_costs(folder, few_at_a_time, method, target):
     search = CostSearchCV(BoostingClassifier(method, n_estimators=6))
     local, X = in_memory(search, folder / "all.parquet", target)
@@ -348,6 +348,7 @@ print(json.dumps([before, peak(), model.n_iter_]))
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.compiled
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is counted as Linux does")
 def test_memory_stays_within_the_limit(tmp_path):

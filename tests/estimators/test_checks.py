@@ -7,10 +7,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from support import ALIKE
 
 import adacc
 
 CLASSES = [getattr(adacc, name) for name in adacc.__all__ if name.endswith("Classifier")]
+CLASSES_ALIKE = [cls for cls in CLASSES if getattr(cls, "_method", None) in ALIKE]
 VARIANTS = [
     adacc.AdaMECClassifier(calibration="sigmoid"),
     adacc.CGAdaClassifier(calibration="isotonic"),
@@ -58,14 +60,18 @@ XFAIL_STRICT = {"xfail_strict": True} if "xfail_strict" in inspect.signature(par
 
 @pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(MORE_VARIANTS, expected_failed_checks=expected_failures, **XFAIL_STRICT)
-def test_scikit_learn_compatibility_of_more_variants(estimator, check):
+@parametrize_with_checks(
+    [cls() for cls in CLASSES_ALIKE] + MORE_VARIANTS, expected_failed_checks=expected_failures, **XFAIL_STRICT
+)
+def test_scikit_learn_compatibility_of_those_like_others(estimator, check):
     check(estimator)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
-    [cls() for cls in CLASSES] + VARIANTS, expected_failed_checks=expected_failures, **XFAIL_STRICT
+    [cls() for cls in CLASSES if cls not in CLASSES_ALIKE] + VARIANTS,
+    expected_failed_checks=expected_failures,
+    **XFAIL_STRICT,
 )
 def test_scikit_learn_compatibility(estimator, check):
     check(estimator)

@@ -15,6 +15,7 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from support import thinned
 
 from adacc import CGAdaClassifier, CostSearchCV
 
@@ -53,7 +54,7 @@ BY_HAND = {
 }
 
 
-@pytest.mark.parametrize("chosen", [None, "rare", "frequent"])
+@pytest.mark.parametrize("chosen", thinned([None, "rare", "frequent"], ["rare"]))
 @pytest.mark.parametrize("labels", LABELS)
 @pytest.mark.parametrize("scoring", BY_HAND)
 def test_scores_are_those_of_the_positive_class(scoring, labels, chosen):

@@ -48,6 +48,7 @@ def test_ranks_and_curves_are_those_of_the_summary(store, dialect):
     assert texts == [f"{rank:g}" for rank in ranks.frame().to_numpy().ravel()]
 
 
+@pytest.mark.thorough
 @pytest.mark.compiled
 def test_command_draws_all_figures(store, tmp_path, data_dir):
     out = tmp_path / "figures"

@@ -32,6 +32,7 @@ def stamps(store):
 
 
 @pytest.mark.compiled
+@pytest.mark.thorough
 def test_all_methods_leave_no_hole(paths, tmp_path):
     """Every method of the paper's study, on two small sets."""
     protocol = plan(paths, rounds=(5, 10))
