@@ -27,6 +27,7 @@ import adacc
 from adacc.evaluation import baselines
 from adacc.evaluation.baselines import BASELINES, Baseline
 from adacc.evaluation.folds import Fold
+from adacc.evaluation.thresholds import best_threshold
 
 ROUNDS = [3, 6, 20]
 BOOSTED = [
@@ -349,7 +350,7 @@ def test_what_a_library_refuses_is_told():
     ],
 )
 def test_threshold(y, scores, threshold):
-    assert baselines.best_threshold(np.array(y, np.int8), np.array(scores)) == threshold
+    assert best_threshold(np.array(y, np.int8), np.array(scores)) == threshold
 
 
 @pytest.mark.parametrize("name", ["smote-tree", "imblearn-rusboost", "easy-ensemble", "lightgbm", "xgboost"])
@@ -423,7 +424,7 @@ def check_threshold(name, fold, folds):
         scores(Fold(fold.X.iloc[train], fold.y[train], fold.X.iloc[test], [10], fold.seed))[10] for train, test in folds
     ]
     y = fold.y[np.concatenate([test for _, test in folds])]
-    threshold = baselines.best_threshold(y, np.concatenate(held_out))
+    threshold = best_threshold(y, np.concatenate(held_out))
     np.testing.assert_allclose(BASELINES[name].found(fold)[10].scores, scores(fold)[10] - threshold, atol=1e-9)
 
 
