@@ -1,9 +1,12 @@
-"""Real clusters: schedulers, and workers that are processes of their own; gone with the folder that needed them."""
+"""Real clusters: schedulers, and workers that are processes of their own.
+
+They end with the file that needed them: an idle one takes a tenth of a core.
+"""
 
 import pytest
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def one():
     """A client of one worker with two threads."""
     from on_dask import cluster_of  # here, since not all that is tested in this folder needs Dask
@@ -12,7 +15,7 @@ def one():
         yield client
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def two():
     """A client of two workers."""
     from on_dask import cluster_of
@@ -21,7 +24,7 @@ def two():
         yield client
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def four():
     """A client of four workers."""
     from on_dask import cluster_of
