@@ -211,7 +211,7 @@ def test_stopped_halfway_it_leaves_nothing(here, monkeypatch, ending, fault, cod
             raise fault
         return class_index(self, X, threshold)
 
-    monkeypatch.setattr("adacc.cli.saved.Saved.decide", stops)
+    monkeypatch.setattr("adacc.cli.saved.Saved.class_index", stops)
     before = sorted(here.iterdir())
     found, out, err = command("predict", "outcome.adacc", "new.csv", "-o", f"s.{ending}")
     assert (found, out, len(calls)) == (code, "", 3)

@@ -125,7 +125,7 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 
     Examples
     --------
-    >>> meant("addac2", METHODS)
+    >>> suggestion("addac2", METHODS)
     "did you mean 'adac2' or 'adacc2' or 'adac3'?"
     """
     near = get_close_matches(name.lower(), list(known), n=3, cutoff=0.5)

@@ -99,7 +99,7 @@ def _turning_score(model: BaseAdditiveClassifier) -> tuple[float, list[int]]:
     """
 
     def answer(score: float) -> int:
-        return int(model._ensemble.classes(model._decide(np.array([score])))[0])
+        return int(model._ensemble.classes(model._decision_scores(np.array([score])))[0])
 
     high = 1.0 + float(np.abs(model._ensemble.votes * model._ensemble.decision).sum())
     low = -high
