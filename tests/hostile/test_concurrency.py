@@ -241,9 +241,9 @@ def by_joblib(model):
 
 
 SKOPS_MUST_TRUST = {
-    "adacc.data.binning.Categories",
-    "adacc.data.binning.Coder",
-    "adacc.data.binning.Numbers",
+    "adacc.data.binning.CategoryBins",
+    "adacc.data.binning.BinMapper",
+    "adacc.data.binning.NumericBins",
     "adacc.model.ensemble.Ensemble",
     "adacc.learners.stump.Stumps",
     "adacc.learners.step_functions.Steps",
