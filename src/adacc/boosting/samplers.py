@@ -6,6 +6,7 @@ Votes and weights follow the real rows, and a sampler changes only what the lear
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -20,12 +21,12 @@ from adacc.data.samples import Extra, Sample
 from adacc.kernels import dtypes
 
 
-class Sampler:
+class Sampler(ABC):
     """Draws what the learner sees."""
 
+    @abstractmethod
     def draw(self, weights: Weights, t: int) -> Sample:
         """The sample of round t; the same for the same seed and round."""
-        raise NotImplementedError
 
     def judge(self, W: Array, apply: Callable[[Any], LeafAssignment]) -> Array:
         """``W`` of the rows that judge the model, given that of the real rows; `apply` predicts prepared rows."""
