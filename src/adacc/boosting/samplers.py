@@ -6,9 +6,8 @@ Votes and weights follow the real rows, and a sampler changes only what the lear
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +20,9 @@ from adacc.data.samples import Extra, Sample
 from adacc.kernels import dtypes
 
 
-class Sampler(ABC):
+class Sampler(Protocol):
     """Draws what the learner sees."""
 
-    @abstractmethod
     def draw(self, weights: Weights, t: int) -> Sample:
         """The sample of round t; the same for the same seed and round."""
 
