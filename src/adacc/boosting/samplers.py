@@ -32,6 +32,7 @@ class Sampler(Protocol):
 
     def update(self, F: Array) -> None:
         """Reweight the sampler's own rows, if it keeps any, by the factors that the real rows were multiplied by."""
+        return
 
 
 class Subsampler(Sampler):
