@@ -109,7 +109,7 @@ def train(
 def train_on(
     session: FitSession, several: list[Settings], threads: Threads, after_round: AfterRound = lambda *_: False
 ) -> list[Trained]:
-    """As `train`, on rows that are ready; the settings may differ from the bench's in what the rows do not depend on.
+    """As `train`, on rows that are ready; the settings may differ from the session's in what the rows do not depend on.
 
     Several at once if they differ in nothing but costs that only decide: they are boosted once.
     """
@@ -117,10 +117,10 @@ def train_on(
     plan, *alike = plans = [plan_for(each, problem) for each in several]
     learner = session.learner(settings, threads)
     sampler = _sampler(settings, problem, learner, start)
-    ground = LocalBackend(plan, learner, sampler, alike, settings.out_of_bag)
-    boosting = Boosting(ground, goes_on=settings.subsample < 1.0)
+    backend = LocalBackend(plan, learner, sampler, alike, settings.out_of_bag)
+    boosting = Boosting(backend, goes_on=settings.subsample < 1.0)
     if start is not None:
-        boosting.resume(start, ground.replay(start, problem.table))
+        boosting.resume(start, backend.replay(start, problem.table))
     watches: list[EarlyStopping] = []
     if session.held_out is not None:
         about = session.held_out, session.prepared, start
@@ -128,13 +128,13 @@ def train_on(
 
     def ask_all(boosting: Boosting, model: Any) -> bool:
         stops = False
-        for watch in watches:  # all of them: each must hear the round
+        for watch in watches:  # all of them: each must see the round
             stops = watch(boosting, model) or stops
         return after_round(boosting, stops) or stops
 
     boosting.run(settings.n_rounds, ask_all)
     model = boosting.ensemble()
-    ensembles = zip_longest([model, *ground.decided_otherwise(model)], watches)
+    ensembles = zip_longest([model, *backend.decided_otherwise(model)], watches)
     return [_trained(boosting, ensemble, watch, settings.patience) for ensemble, watch in ensembles]
 
 
