@@ -82,7 +82,9 @@ def apart(some: Path, other: Path) -> tuple[bool, float]:
     """Whether two models have the same splits, and how far apart their votes are at most."""
     a, b = adacc.load(some), adacc.load(other)
     same = a.estimators_ == b.estimators_
-    return same, float(np.abs(a._ensemble.votes - b._ensemble.votes).max()) if same else np.inf
+    return same, float(
+        np.abs(a.fitted_model_.ensemble.votes - b.fitted_model_.ensemble.votes).max()
+    ) if same else np.inf
 
 
 def measure(options: Namespace, folder: Path, report: Report) -> None:

@@ -16,6 +16,8 @@ from settings import Settings
 from tables import aligned, counted, number, ratio, spanning
 from timing import SAMPLED_ROUNDS, at_all_rounds, is_sampled, say, seconds_of, seconds_of_short, take_turns
 
+from adacc.estimators.base import read_known
+
 MANY = 100_000
 MOST_REPEATS = 3  # predictions vary less than fits
 SHAPE = (100_000, 20)
@@ -134,11 +136,10 @@ class _Predictor:
 
 def _seconds_beyond_validation(model: Any, row: Data) -> float:
     """`predict` without the checks of X, which are scikit-learn's own."""
-    table = model._read_known(row.X)
+    table, fitted = read_known(model, row.X), model.fitted_model_
 
     def decide() -> Any:
-        scores = model._decide(model._ensemble.scores(table))
-        return model.classes_[model._ensemble.classes(scores)]
+        return fitted.labels(fitted.decision_scores(fitted.scores(table)))
 
     return seconds_of_short(decide)
 

@@ -23,6 +23,8 @@ from sklearn.model_selection import StratifiedKFold
 
 from adacc import AdaCCForestClassifier, metrics
 from adacc.estimators import forest as tuning
+from adacc.estimators.base import restore
+from adacc.estimators.reading import read_training
 from adacc.study.plan import Task, read_protocol
 from adacc.study.run import load, split
 
@@ -39,11 +41,12 @@ def try_out(dataset: str, data_dir: str | None) -> list[dict]:
     found: dict[tuple[str, float], list[dict]] = {(say, share): [] for say in MIXING_WEIGHTS for share in SHARES_OF_F1}
     for grown_on, scored in StratifiedKFold(3, shuffle=True, random_state=1).split(X, y):
         model = AdaCCForestClassifier(random_state=0, pos_label=1)
-        problem = model._read_training(X.iloc[grown_on], y[grown_on], None)
+        problem = read_training(model, X.iloc[grown_on], y[grown_on])
         grown = model._grown(problem, model._bags(), n_threads=1)
+        evidence = model._evidence(grown, problem, model._bags(), n_threads=1)
         for (say, share), measured in found.items():
             tuning.MIXING_WEIGHTS, tuning.SHARE_OF_F1 = MIXING_WEIGHTS[say], share
-            model.__dict__.update(model._tuned(grown, problem))
+            restore(model, model._tuned(grown, problem, evidence))
             scores = model.decision_function(X.iloc[scored])
             measured.append(metrics.evaluate(y[scored], (scores > 0).astype(int), scores, pos_label=1))
     return [

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 import adacc
-from adacc import archive
+from adacc.model.serialization import archive
 
 GOLDEN = Path(__file__).parent / "estimators" / "golden"
 

@@ -7,8 +7,7 @@ import time
 import numpy as np
 
 import adacc
-from adacc import archive
-from adacc.estimators.persistence import describe
+from adacc.estimators.persistence import pack
 
 
 def table(n_rows=4000, n_columns=6, seed=0):
@@ -29,7 +28,7 @@ def bits(model):
     """All of a fitted model, as the bytes of its file; how many threads it was given is no part of it."""
     given = model.n_jobs
     try:
-        return archive.pack(*describe(model.set_params(n_jobs=None), {}))
+        return pack(model.set_params(n_jobs=None), {})
     finally:
         model.set_params(n_jobs=given)
 

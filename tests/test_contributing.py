@@ -18,7 +18,7 @@ from support import compare, variants
 import adacc
 import adacc.estimators.classifiers as classifiers
 from adacc.algorithms import METHODS, Method, Rule
-from adacc.estimators.base import BaseBoosting
+from adacc.estimators.booster import BaseBoosting
 from adacc.estimators.parameters import OWN, parameters
 
 BLOCKS = re.findall(r"```python\n(.*?)```", (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text("utf-8"), re.S)

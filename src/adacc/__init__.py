@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from adacc.algorithms import Rule, methods
-    from adacc.archive import ModelFileError
     from adacc.estimators.classifiers import (
         AdaBoostClassifier,
         AdaC1Classifier,
@@ -28,9 +27,10 @@ if TYPE_CHECKING:
     from adacc.estimators.decision import CostDecision
     from adacc.estimators.folds import TimeSplit
     from adacc.estimators.forest import AdaCCForestClassifier
-    from adacc.estimators.persistence import load
+    from adacc.estimators.loading import load
     from adacc.estimators.search import CostSearchCV
     from adacc.estimators.unseen import UnseenCategoryWarning
+    from adacc.model.serialization.archive import ModelFileError
 
 __version__ = "0.1.0"
 
@@ -66,14 +66,14 @@ __all__ = [
 
 _MODULES = (
     "algorithms",
-    "archive",
+    "model.serialization.archive",
     "estimators.classifiers",
     "estimators.folds",
     "estimators.forest",
     "estimators.search",
     "estimators.decision",
     "estimators.unseen",
-    "estimators.persistence",
+    "estimators.loading",
 )
 _SHOWN = ("datasets", "distributed", "export", "inspect", "metrics", "tables")
 

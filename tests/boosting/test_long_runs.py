@@ -87,7 +87,7 @@ def test_many_rounds_on_many_thresholds_are_compiled_in_little_memory():
     """Rounds times codes, all at once, would be 80 MB here, and gigabytes of a large model with max_bins=None."""
     stumps, added = many_codes(n_rounds=200, n_codes=50_000)
     tracemalloc.start()
-    stumps.pruned().compile(added)
+    stumps.step_functions(added)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 10 * 50_000 * 8

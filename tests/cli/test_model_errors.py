@@ -10,7 +10,7 @@ import pytest
 from small_study import command
 
 import adacc
-from adacc import archive
+from adacc.model.serialization import archive
 
 OF_FRAUD = "--target outcome --drop size,code --id claim --rounds 2"
 
@@ -225,7 +225,7 @@ def test_a_failed_training_leaves_the_old_model(here, monkeypatch):
     def fails(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("adacc.archive.os.replace", fails)
+    monkeypatch.setattr("adacc.model.serialization.archive.os.replace", fails)
     code, out, err = command("train", "old.csv", *OF_FRAUD.split(), "--model", "outcome.adacc")
     assert (code, out) == (2, "")
     assert "outcome.adacc: No space left on device" in err

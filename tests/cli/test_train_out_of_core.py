@@ -48,7 +48,7 @@ def test_the_same_as_in_memory(folder, tmp_path, few_at_a_time, options):
     assert also_said == said
     assert found.get_params() == local.get_params()
     assert found.estimators_ == local.estimators_
-    assert abs(found._ensemble.votes - local._ensemble.votes).max() < 1e-12
+    assert abs(found.fitted_model_.ensemble.votes - local.fitted_model_.ensemble.votes).max() < 1e-12
     command_of_found = found.notes_.pop("command")
     assert command_of_found.endswith(f" --memory-limit 16GB --scratch {tmp_path}")
     assert found.notes_ == {name: value for name, value in local.notes_.items() if name != "command"}

@@ -89,7 +89,7 @@ def test_other_parameters_reach_the_workers(two, criterion):
     options = {"method": "adacc2", "n_estimators": 4, "criterion": criterion, "learning_rate": 0.4, "pos_label": 0}
     found, local = fit_both(two, PARTITIONS["two"], X, y, max_bins=None, **options)
     assert_same_model(found, local)
-    assert found._ensemble.negative_class == local._ensemble.negative_class == 1
+    assert found.fitted_model_.ensemble.negative_class == local.fitted_model_.ensemble.negative_class == 1
 
 
 def test_a_first_stump_no_better_than_chance_is_said_once(two):
@@ -107,7 +107,7 @@ MANY, RARE = 60_000, 41_234
 
 
 def thresholds(model):
-    return [feature.thresholds.tolist() for feature in model._ensemble.models.bin_mapper.features]
+    return [feature.thresholds.tolist() for feature in model.fitted_model_.ensemble.models.bin_mapper.features]
 
 
 def many_rows():

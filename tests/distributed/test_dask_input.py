@@ -199,8 +199,8 @@ def test_a_column_whose_type_differs_between_partitions(two, how):
     whole = pd.concat([part.astype({"extra": object}) for part in parts])
     assert_same_model(found, here("adaboost", n_estimators=8).fit(whole, Y))
     features, local = (
-        found._ensemble.models.bin_mapper.features,
-        here().fit(whole, Y)._ensemble.models.bin_mapper.features,
+        found.fitted_model_.ensemble.models.bin_mapper.features,
+        here().fit(whole, Y).fitted_model_.ensemble.models.bin_mapper.features,
     )
     assert features[1].categorical == local[1].categorical
     if local[1].categorical:

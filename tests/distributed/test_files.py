@@ -82,11 +82,17 @@ def assert_same(found, local, X=None):
     assert found.get_params() == local.get_params()
     assert found.estimators_ == local.estimators_
     assert found.feature_names_in_.tolist() == local.feature_names_in_.tolist()
-    np.testing.assert_allclose(found._ensemble.votes, local._ensemble.votes, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        found.fitted_model_.ensemble.votes, local.fitted_model_.ensemble.votes, rtol=1e-12, atol=1e-12
+    )
     assert found.history_.keys() == local.history_.keys()
     for name in local.history_:
         np.testing.assert_allclose(found.history_[name], local.history_[name], rtol=1e-11, atol=1e-12, err_msg=name)
-    features = zip(found._ensemble.models.bin_mapper.features, local._ensemble.models.bin_mapper.features, strict=True)
+    features = zip(
+        found.fitted_model_.ensemble.models.bin_mapper.features,
+        local.fitted_model_.ensemble.models.bin_mapper.features,
+        strict=True,
+    )
     for one, other in features:
         if isinstance(other, NumericBins):
             np.testing.assert_array_equal(one.thresholds, other.thresholds)
@@ -150,7 +156,7 @@ def test_threads_change_no_bit(folder, few_at_a_time):
     one, two = (
         on_disk(AdaCC1Classifier(n_estimators=ROUNDS, n_jobs=n_jobs), folder / "all.parquet") for n_jobs in (1, 2)
     )
-    np.testing.assert_array_equal(one._ensemble.votes, two._ensemble.votes)
+    np.testing.assert_array_equal(one.fitted_model_.ensemble.votes, two.fitted_model_.ensemble.votes)
 
 
 @pytest.mark.parametrize("target", ["two", "three"])

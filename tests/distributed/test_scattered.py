@@ -78,7 +78,7 @@ class Case:
         self.model = adacc.BoostingClassifier(method, n_estimators=n_rounds, max_bins=16, **options)
         self.model.fit(X, y, sample_weight=weight)
         self.settings = read_settings(self.model.get_params(deep=False))
-        self.bin_mapper = self.model._ensemble.models.bin_mapper
+        self.bin_mapper = self.model.fitted_model_.ensemble.models.bin_mapper
         table = read(X)
         self.codes, self.y, self.weight = self.bin_mapper.codes(table, table.every_row, Threads(1)), y, weight
         self.class_weight = np.bincount(y, weight)
@@ -125,8 +125,8 @@ def test_shards_learn_the_local_model(method, n_classes, weights):
     case = Case(X, y, WEIGHTS[weights](np.random.default_rng(5), len(y)), method)
     for n_shards in (1, 3, 11):
         shards = [case.shard(some) for some in cut(len(y), n_shards)]
-        assert_same(case.boost(ShardExecutor(shards))[0], case.model._ensemble)
-    assert len(case.model._ensemble) >= 3, "hardly boosted"
+        assert_same(case.boost(ShardExecutor(shards))[0], case.model.fitted_model_.ensemble)
+    assert len(case.model.fitted_model_.ensemble) >= 3, "hardly boosted"
 
 
 @given(
@@ -140,7 +140,7 @@ def test_any_cut_learns_the_local_model(seed, n_shards, method):
         X, y = X.iloc[order], y[order]
     case = Case(X, y, WEIGHTS["fractions"](np.random.default_rng(seed), len(y)), method, n_rounds=6)
     pieces = cut(len(y), n_shards, seed) if seed % 3 else np.array_split(np.arange(len(y)), n_shards)
-    assert_same(case.boost(ShardExecutor([case.shard(some) for some in pieces]))[0], case.model._ensemble)
+    assert_same(case.boost(ShardExecutor([case.shard(some) for some in pieces]))[0], case.model.fitted_model_.ensemble)
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "error"])
@@ -148,7 +148,9 @@ def test_any_cut_learns_the_local_model(seed, n_shards, method):
 def test_options_reach_the_shards(criterion, options):
     X, y = rows()
     case = Case(X, y, np.ones(len(y)), "adacc2", criterion=criterion, **options)
-    assert_same(case.boost(ShardExecutor([case.shard(some) for some in cut(len(y), 4)]))[0], case.model._ensemble)
+    assert_same(
+        case.boost(ShardExecutor([case.shard(some) for some in cut(len(y), 4)]))[0], case.model.fitted_model_.ensemble
+    )
 
 
 def test_pieces_of_one_shard_are_as_good_as_shards():

@@ -118,7 +118,7 @@ def test_score_probability_and_prediction_never_disagree(method, which, request)
 def test_a_shorter_run_is_the_beginning_of_a_longer_one(method, rare):
     X, _ = rare
     long, short = fit(method, rare, calibration=None), fit(method, rare, n_estimators=7, calibration=None)
-    if long._calibrator is None:
+    if long.fitted_model_.calibrator is None:
         stages = list(long.staged_decision_function(X))
         np.testing.assert_allclose(stages[min(7, long.n_iter_) - 1], short.decision_function(X))
     np.testing.assert_allclose(long.estimator_weights_[:7], short.estimator_weights_)

@@ -173,14 +173,14 @@ class TestTheSum:
         X = rng.integers(2, size=(60, 4)).astype(float)
         y = (X[:, :3].sum(axis=1) + rng.random(60) > 2).astype(int)
         model = fit("adaboost", X, y, n_estimators=4)
-        model._ensemble.votes[:] = [0.3, 0.3]
+        model.fitted_model_.ensemble.votes[:] = [0.3, 0.3]
         found = check(model, X)
         assert (found.scores == 0.0).any()
 
     def test_of_a_curve_that_begins_at_nothing(self):
         X, y = np.array([[0.0], [1.0], [2.0]] * 9), np.array([0, 1, 0] * 9)
         model = fit("adaboost", X, y, n_estimators=3)
-        model._ensemble.votes[:] = [[0.0, 0.0], [0.5, 0.5], [0.5, 0.5]]
+        model.fitted_model_.ensemble.votes[:] = [[0.0, 0.0], [0.5, 0.5], [0.5, 0.5]]
         assert model.shape_functions()[0].values.tolist() == [0.0, 1.0, 0.0]
         check(model, X)
 
@@ -332,7 +332,7 @@ class TestCalibrated:
         X, y = mixed()
         model = fit("adamec-cal", X, y)
         inside = np.abs(model.decision_function(X)).max()
-        model._calibrator.curves[0].__dict__["slope"] *= 1e3 / inside
+        model.fitted_model_.calibrator.curves[0].__dict__["slope"] *= 1e3 / inside
         found = model.explain(X)
         assert np.abs(model.decision_function(X)).max() < 60.0 < np.abs(found.scores).max()
         np.testing.assert_allclose(found.contributions.sum(axis=1) + found.intercept, found.scores)

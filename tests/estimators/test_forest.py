@@ -20,7 +20,7 @@ from adacc.data.binning import Binning
 from adacc.data.columns import read
 from adacc.data.rows import Rows
 from adacc.data.threads import Threads
-from adacc.learners.tree import Growth
+from adacc.learners.growth import Growth
 
 SMALL = {"n_estimators": 15, "random_state": 0}
 
@@ -93,7 +93,7 @@ def test_the_rows_out_of_the_bags_decide_who_has_a_say():
     says = []
     for y in (clean, noisy):
         model = adacc.AdaCCForestClassifier(n_estimators=24, random_state=0).fit(X, y)
-        of_bag = model._ensemble.votes.max(axis=1)
+        of_bag = model.fitted_model_.ensemble.votes.max(axis=1)
         says.append(of_bag[-4 * 40 :].sum() / of_bag.sum())
     assert says[0] > says[1]
 
@@ -207,7 +207,7 @@ def test_a_class_of_one_row():
 
 
 def test_what_the_file_says_of_the_bags_is_checked(tmp_path):
-    from adacc import archive
+    from adacc.model.serialization import archive
 
     X, y = load_breast_cancer(return_X_y=True)
     adacc.AdaCCForestClassifier(**SMALL).fit(X, y).save(tmp_path / "forest.adacc")

@@ -66,7 +66,9 @@ class TestCalibration:
         elif kind == "splitter":
             folds = list(cv.split(X, y, groups))
         else:
-            folds = list(StratifiedGroupKFold(3, shuffle=True, random_state=model._seed).split(X, y, groups))
+            folds = list(
+                StratifiedGroupKFold(3, shuffle=True, random_state=model.fitted_model_.seed).split(X, y, groups)
+            )
         scores, rows = self.held_out(adacc.AdaCC1Classifier(n_estimators=8), folds)
         positive = (y[rows] == "ill").astype(float)
         n_positive, n_negative = positive.sum(), (1 - positive).sum()

@@ -18,11 +18,12 @@ from sklearn.tree import DecisionTreeClassifier
 from support import thinned
 
 import adacc
-from adacc import archive
 from adacc.algorithms.adacc import AdaCC1
-from adacc.archive import ModelFileError
-from adacc.estimators.persistence import describe
-from adacc.estimators.revival import CLASSES, revive
+from adacc.algorithms.catalog import ESTIMATORS
+from adacc.estimators.loading import loads
+from adacc.estimators.persistence import pack
+from adacc.model.serialization import archive
+from adacc.model.serialization.archive import ModelFileError
 
 RNG = np.random.default_rng(5)
 N = 60
@@ -124,15 +125,15 @@ def test_a_calibrated_model_comes_back_as_it_was(method, calibration, data, tmp_
     assert_same(model, saved(model, tmp_path), rows(method, data)[0])
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_class_comes_back(name, tmp_path):
-    model = CLASSES[name](n_estimators=2, random_state=1).fit(np.nan_to_num(NUMBERS), TWO)
+    model = getattr(adacc, name)(n_estimators=2, random_state=1).fit(np.nan_to_num(NUMBERS), TWO)
     assert type(saved(model, tmp_path)) is type(model)
 
 
 def test_every_public_class_can_be_saved():
     public = {name for name in adacc.__all__ if name.endswith("Classifier")}
-    assert public == set(CLASSES)
+    assert public == set(ESTIMATORS)
 
 
 @pytest.mark.parametrize(
@@ -164,12 +165,12 @@ def test_labels_keep_their_types(labels, tmp_path):
 def test_ties_go_where_they_went(positive, tmp_path):
     model = adacc.AdaCC1Classifier(n_estimators=1, pos_label=positive).fit(NUMBERS, TWO)
     again = saved(model, tmp_path)
-    assert again.classes_[again._ensemble.classes(np.zeros(1))].tolist() == [not positive]
+    assert again.classes_[again.fitted_model_.ensemble.classes(np.zeros(1))].tolist() == [not positive]
 
 
 def test_categories_keep_their_types(tmp_path):
     again = saved(fitted("adacc1", "frame"), tmp_path)
-    kept = [getattr(feature, "values", None) for feature in again._ensemble.models.bin_mapper.features]
+    kept = [getattr(feature, "values", None) for feature in again.fitted_model_.ensemble.models.bin_mapper.features]
     assert exactly(kept[2:]) == exactly([("a", "b", "ü", None), (False, True), (2.5, 1, "1", None), (7, 8, 9)])
 
 
@@ -291,7 +292,7 @@ def test_files_of_old_can_be_read_for_ever(name):
     assert repr(model) == expected["model"]
     assert model.predict(X).tolist() == expected["predict"]
     # The sums of votes are the same on every machine; logarithms and exponentials need not be.
-    rtol = 0.0 if model._multipliers is None else 1e-12
+    rtol = 0.0 if model.fitted_model_.multipliers is None else 1e-12
     np.testing.assert_allclose(model.decision_function(X), expected["decision_function"], rtol=rtol)
     np.testing.assert_allclose(model.predict_proba(X), expected["predict_proba"], rtol=1e-12)
     assert model.history_["class_recall"][-1].tolist() == expected["class_recall"]
@@ -313,12 +314,12 @@ MODEL = fitted("cgada", "frame", calibration="isotonic", n_iter_no_change=9)
 WITH_LABELS = FRAME.to_numpy(dtype=object)
 NO_LABELS = adacc.AdaMECClassifier(n_estimators=6, calibration="sigmoid", calibration_cv=2).fit(NUMBERS, THREE)
 HOSTS = {"categories": (MODEL, WITH_LABELS, DATA["frame"]), "numbers": (NO_LABELS, NUMBERS, DATA["three"])}
-WHOLE = archive.pack(*describe(NO_LABELS, {}))
+WHOLE = pack(NO_LABELS, {})
 
 
 def packed(change, host="categories"):
     """A sealed file of a model, the document and arrays of which were changed."""
-    document, arrays = archive.unpack(archive.pack(*describe(HOSTS[host][0], {"note": [1]})))
+    document, arrays = archive.unpack(pack(HOSTS[host][0], {"note": [1]}))
     change(document, arrays)
     return archive.pack(document, arrays)
 
@@ -556,7 +557,7 @@ def test_an_edited_document_is_refused_or_a_model(host, data):
 
 def use_if_it_loads(content, X):
     try:
-        model = revive(*archive.unpack(content))
+        model = loads(content)
     except ModelFileError:
         return None
     use(model, X)

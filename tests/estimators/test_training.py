@@ -21,7 +21,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import adacc
 from adacc.boosting.session import train
-from adacc.estimators.settings import read_settings
+from adacc.estimators.booster import settings_of
+from adacc.estimators.reading import read_training
 
 
 @pytest.mark.parametrize(
@@ -149,7 +150,7 @@ def test_kept_synthetic_rows_are_brought_to_where_an_ensemble_left_them(three, l
     model = adacc.SMOTEBoostClassifier(
         n_estimators=9, n_synthetic=10, dialect="authors", random_state=0, estimator=learner
     )
-    settings, problem = read_settings(model._settable()), model._read_training(X, y, None)
+    settings, problem = settings_of(model), read_training(model, X, y)
     straight = train(settings, problem).ensemble
     resumed = train(settings, problem, start=straight.first(4)).ensemble
     assert len(resumed) == len(straight) == 9

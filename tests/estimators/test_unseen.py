@@ -222,7 +222,7 @@ def test_adacc_does_not_warn_of_its_own_folds():
 
 def test_files_of_format_1_say_of_which_kind_columns_were():
     model = adacc.load(GOLDEN / "format-1-frame.adacc")
-    features = model._ensemble.models.bin_mapper.features
+    features = model.fitted_model_.ensemble.models.bin_mapper.features
     row = {
         name: feature.values[0] if feature.categorical else 0.0
         for name, feature in zip(model.feature_names_in_, features, strict=True)

@@ -3,6 +3,7 @@
 import json
 import pickle
 import zipfile
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -236,6 +237,6 @@ def test_a_file_of_old_that_was_trained_otherwise_is_refused():
 @pytest.mark.parametrize("training", [{}, {"dict": []}, {"method": {"unknown": "CGAda"}}, {"method": ["CGAda"]}])
 def test_a_record_that_means_nothing_is_refused(training):
     model = CGAdaClassifier(n_estimators=2, warm_start=True).fit(X, Y)
-    model._trained_by = training
+    model.fitted_model_ = replace(model.fitted_model_, training=training)
     with pytest.raises(ValueError, match=r"^warm_start needs the same (training|method) as in the last fit"):
         model.fit(X, Y)

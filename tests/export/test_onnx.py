@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -156,7 +157,7 @@ def test_where_costs_balance_the_probability_the_label_is_ours(right, wrong):
 @pytest.mark.parametrize("slope", [-40.0, 0.0, 40.0])
 def test_certainty_has_the_scores_that_rounding_leaves_of_it(slope):
     model = adacc.AdaMECClassifier(n_estimators=10, calibration="sigmoid", costs=[1, 3]).fit(NUMBERS, TWO)
-    model._calibrator = Calibrator((Sigmoid(slope, 0.3),))
+    model.fitted_model_ = replace(model.fitted_model_, calibrator=Calibrator((Sigmoid(slope, 0.3),)))
     assert_same(model, NUMBERS)
 
 
@@ -164,7 +165,7 @@ def test_curves_of_one_knot_and_classes_that_none_is_sure_of():
     model = adacc.AdaMECClassifier(n_estimators=10, calibration="isotonic").fit(NUMBERS, THREE)
     never = Isotonic(np.array([0.0]), np.array([0.0]))
     often = Isotonic(np.array([0.0, 1.0, 1.1, 9.0]), np.array([0.0, 0.0, 1.0, 1.0]))
-    model._calibrator = Calibrator((never, often, often))
+    model.fitted_model_ = replace(model.fitted_model_, calibrator=Calibrator((never, often, often)))
     probabilities = model.predict_proba(NUMBERS)
     assert (probabilities == 1.0 / 3.0).all(axis=1).any()
     assert (probabilities == [0.0, 0.5, 0.5]).all(axis=1).any()
@@ -181,21 +182,24 @@ def test_a_model_that_splits_on_nothing(labels):
 def test_ties_go_where_ours_go(pos_label):
     X = np.array([[0.0], [0.0], [1.0], [1.0]] * 3, dtype=np.float32)
     model = adacc.AdaBoostClassifier(n_estimators=1, pos_label=pos_label).fit(X, [0, 1, 1, 1] * 3)
-    model._ensemble.votes[:] = 0.8 * ROUNDING
+    model.fitted_model_.ensemble.votes[:] = 0.8 * ROUNDING
     assert (model.decision_function(X) == 0.0).all()
     assert_same(model, X)
 
 
 def test_of_classes_as_good_as_equal_the_first_is_chosen():
     model = adacc.AdaBoostClassifier(n_estimators=15).fit(NUMBERS, THREE)
-    model._ensemble.votes[:] = [1.0, 1.0, 1.0 + ROUNDING / 100]
+    model.fitted_model_.ensemble.votes[:] = [1.0, 1.0, 1.0 + ROUNDING / 100]
     assert_same(model, NUMBERS)
 
 
 @pytest.mark.parametrize("p", [0.38149293263992, 0.4, 0.5])  # the first has two logarithms in onnxruntime
 def test_of_probabilities_that_are_equal_too(p):
     model = adacc.AdaMECClassifier(n_estimators=5, calibration="isotonic", costs=[1, 1, 1]).fit(NUMBERS, THREE)
-    model._calibrator = Calibrator(tuple(Isotonic(np.zeros(1), np.array([value])) for value in (1 - 2 * p, p, p)))
+    model.fitted_model_ = replace(
+        model.fitted_model_,
+        calibrator=Calibrator(tuple(Isotonic(np.zeros(1), np.array([value])) for value in (1 - 2 * p, p, p))),
+    )
     for n_rows in range(1, 10):  # a runtime may take the logarithms of the last few apart from the others
         assert_same(model, NUMBERS[:n_rows])
 

@@ -14,7 +14,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import adacc
-from adacc.estimators.revival import CLASSES
+from adacc.algorithms.catalog import ESTIMATORS
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -61,9 +61,9 @@ def assert_same(pipeline, given, feeds, **options):
     return probabilities
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_class_is_known(name):
-    model = CLASSES[name](n_estimators=5, random_state=0).fit(X, TWO)
+    model = getattr(adacc, name)(n_estimators=5, random_state=0).fit(X, TWO)
     assert_same(model, X, {"X": X})
 
 

@@ -135,7 +135,7 @@ def test_float64_tells_more_values_apart():
 
 def test_ties_go_where_ours_go():
     model = trees(NUMBERS, THREE, "adaboost")
-    model._ensemble.votes[:] = [1.0, 1.0, 1.0 + ROUNDING / 100]
+    model.fitted_model_.ensemble.votes[:] = [1.0, 1.0, 1.0 + ROUNDING / 100]
     assert_same(model, NUMBERS)
 
 
@@ -143,7 +143,7 @@ def test_ties_go_where_ours_go():
 def test_votes_of_all_sizes_add_up(scale):
     """The float32 of the runtime would be wrong in the eighth digit."""
     model = trees(NUMBERS, THREE, n_estimators=60)
-    votes = model._ensemble.votes
+    votes = model.fitted_model_.ensemble.votes
     votes[:] = scale * 10.0 ** np.random.default_rng(1).uniform(-12, 0, votes.shape)
     assert_same(model, NUMBERS)
 
@@ -151,7 +151,7 @@ def test_votes_of_all_sizes_add_up(scale):
 def test_whatever_is_added_stays_where_float32_has_all_whole_numbers():
     model = trees(NUMBERS, THREE, n_estimators=60)
     attributes = ensemble_of(model)
-    largest = np.zeros((len(model._ensemble), attributes["n_targets"].i))
+    largest = np.zeros((len(model.fitted_model_.ensemble), attributes["n_targets"].i))
     weights, targets = np.abs(attributes["target_weights"].floats), attributes["target_ids"].ints
     np.maximum.at(largest, (attributes["target_treeids"].ints, targets), weights)
     assert (weights == np.rint(weights)).all()
@@ -162,7 +162,7 @@ def test_whatever_is_added_stays_where_float32_has_all_whole_numbers():
 @pytest.mark.parametrize("classes", LABELS)
 def test_trees_that_vote_for_nothing(classes, nothing):
     model = trees(NUMBERS, LABELS[classes])
-    model._ensemble.votes[nothing] = 0.0
+    model.fitted_model_.ensemble.votes[nothing] = 0.0
     assert_same(model, NUMBERS)
 
 

@@ -95,7 +95,7 @@ def check_model(model):
     assert np.isfinite(importances).all()
     assert importances.min() >= 0.0
     assert importances.sum() <= 1.0 + 1e-9
-    assert np.isfinite(model._ensemble.factors).all()
+    assert np.isfinite(model.fitted_model_.ensemble.factors).all()
     assert len(model.estimators_) == model.n_iter_ >= 1
 
 

@@ -11,13 +11,14 @@ from sklearn.tree import DecisionTreeClassifier
 from support import DETERMINISTIC, thinned
 
 import adacc
-from adacc import archive
 from adacc.data.binned import BinnedDataset
 from adacc.data.binning import Binning
 from adacc.data.columns import read
 from adacc.data.rows import Rows, Weights
 from adacc.data.threads import Threads
-from adacc.learners.tree import Growth, TreeLearner
+from adacc.learners.growth import Growth
+from adacc.learners.tree import TreeLearner
+from adacc.model.serialization import archive
 
 TIE = 1e-12
 
@@ -351,7 +352,7 @@ def test_nodes_that_draw_features_find_the_splits_of_those_that_see_all(n_rows, 
 def test_trees_without_a_vote_are_not_walked():
     X, y = load_breast_cancer(return_X_y=True)
     model = adacc.AdaCC1Classifier(n_estimators=12, max_depth=3).fit(X, y)
-    trees, table = model._ensemble.models, read(X)
+    trees, table = model.fitted_model_.ensemble.models, read(X)
     shares = np.random.default_rng(0).normal(size=(12, 2, 1))
     shares[[0, 4, 5, 11]] = 0.0
     scorer = trees.compile(shares)

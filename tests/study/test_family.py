@@ -60,7 +60,8 @@ def test_scores_are_those_of_separate_fits_with_the_cost_of_best_training_f1(fam
             assert found[T].cost is None
             # SMOTEBoost draws for all its rounds at once: a fit of fewer rounds would have other rows.
             expected = model(variant, ROUNDS[-1] if variant.method == "smoteboost" else T).fit(X, y)
-            expected._ensemble = expected._ensemble.first(T)
+            fitted = expected.fitted_model_
+            expected.fitted_model_ = replace(fitted, ensemble=fitted.ensemble.first(T))
         np.testing.assert_allclose(found[T].scores, expected.decision_function(X_test), rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(found[T].probabilities, expected.predict_proba(X_test)[:, 1], rtol=1e-9, atol=1e-12)
         np.testing.assert_array_equal(found[T].scores > 0, expected.predict(X_test) == 1)

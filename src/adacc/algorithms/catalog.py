@@ -1,11 +1,7 @@
-"""Every method by its name. To add one:
+"""The catalogue of methods: estimators, comparison, study, reports, command line and docs all read it.
 
-1. write its rule (copy `AdaBoost` in ``adaboost.py`` and override what differs);
-2. add a line to `METHODS` below, with its label;
-3. add a small class to ``estimators/classifiers.py``;
-4. transcribe it a second time, slowly, in ``tests/naive.py``: the tests then compare the two round by round.
-
-CONTRIBUTING.md walks through it with an example.
+To add a method: write its rule, add an entry here, a small class to ``estimators/classifiers.py``, and the formula a
+second time to ``tests/naive.py``. CONTRIBUTING.md walks through an example.
 """
 
 from __future__ import annotations
@@ -27,21 +23,34 @@ from adacc.algorithms.smoteboost import SMOTEBoost
 
 @dataclass(frozen=True)
 class Method:
-    """A rule and what surrounds it: which rows the learner sees, what is done with the scores.
+    """An entry of the catalogue.
 
     Attributes
     ----------
+    rule : type of Rule
+        The formulas.
     label : str
-        The method's name in tables and figures.
+        The method's name in tables, charts and reports.
+    estimator : str
+        Name of its scikit-learn class; a name, so that nothing is imported upward.
+    summary : str
+        One line that says how it differs from the others.
+    reference : str
+        Authors and year.
+    sampler : str or None
+        How rows are drawn each round; a key of `SAMPLER_OPTIONS`.
     calibration : str or None
         The default of the option.
     decides_by_probability : bool
-        Whether a calibrated model decides by its probabilities, as the papers of CGAda and AdaMEC have it. All others
-        decide by their votes, calibrated or not: of a rare class even the surest rows may be less likely than not.
+        Whether a calibrated model decides by its probabilities, as in the papers of CGAda and AdaMEC. All others decide
+        by their votes, calibrated or not: even the most certain rows of a rare class may have a probability below ½.
     """
 
     rule: type[Rule]
     label: str
+    estimator: str
+    summary: str
+    reference: str
     sampler: str | None = None
     calibration: str | None = None
     decides_by_probability: bool = False
@@ -54,6 +63,11 @@ class Method:
         defaults |= {"calibration": self.calibration, "calibration_cv": None}
         return defaults | SAMPLER_OPTIONS.get(self.sampler or "", {})
 
+    @property
+    def costs(self) -> str:
+        """Where the costs come from: "given" by the user, "found" by the method, or "none"."""
+        return "given" if self.rule.uses_costs else "found" if self.rule.costs_follow else "none"
+
 
 SAMPLER_OPTIONS: dict[str, dict[str, Any]] = {
     "under-sample": {"sampling_ratio": 1.0},
@@ -61,25 +75,130 @@ SAMPLER_OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 METHODS: dict[str, Method] = {
-    "adaboost": Method(AdaBoost, "AdaBoost"),
-    "cgada": Method(CGAda, "CGAda", decides_by_probability=True),
-    "adamec": Method(AdaMEC, "AdaMEC", decides_by_probability=True),
-    "csb1": Method(CSB1, "CSB1"),
-    "csb2": Method(CSB2, "CSB2"),
-    "adacost": Method(AdaCost, "AdaCost"),
-    "adac1": Method(AdaC1, "AdaC1"),
-    "adac2": Method(AdaC2, "AdaC2"),
-    "adac3": Method(AdaC3, "AdaC3"),
-    "rareboost": Method(RareBoost, "RareBoost"),
-    "adacc1": Method(AdaCC1, "AdaCC1"),
-    "adacc2": Method(AdaCC2, "AdaCC2"),
-    "adan-cc1": Method(AdaNCC1, "AdaN-CC1"),
-    "adan-cc2": Method(AdaNCC2, "AdaN-CC2"),
-    "adamec-cal": Method(AdaMEC, "AdaMEC-Cal.", calibration="sigmoid", decides_by_probability=True),
-    "cgada-cal": Method(CGAda, "CGAda-Cal.", calibration="sigmoid", decides_by_probability=True),
-    "rusboost": Method(AdaBoost, "RUSBoost (adacc)", sampler="under-sample"),
-    "smoteboost": Method(SMOTEBoost, "SMOTEBoost", sampler="smote"),
+    "adaboost": Method(
+        AdaBoost,
+        "AdaBoost",
+        "AdaBoostClassifier",
+        "all errors cost the same",
+        "Freund & Schapire 1997; Zhu et al. 2009",
+    ),
+    "cgada": Method(
+        CGAda,
+        "CGAda",
+        "CGAdaClassifier",
+        "AdaBoost from cost-weighted initial weights",
+        "Landesa-Vázquez & Alba-Castro 2012",
+        decides_by_probability=True,
+    ),
+    "adamec": Method(
+        AdaMEC,
+        "AdaMEC",
+        "AdaMECClassifier",
+        "AdaBoost, then the decision of minimum expected cost",
+        "Ting 2000; Nikolaou et al. 2016",
+        decides_by_probability=True,
+    ),
+    "csb1": Method(CSB1, "CSB1", "CSB1Classifier", "weights times cost, with a constant step", "Ting 2000"),
+    "csb2": Method(CSB2, "CSB2", "CSB2Classifier", "weights times cost, with AdaBoost's step", "Ting 2000"),
+    "adacost": Method(
+        AdaCost,
+        "AdaCost",
+        "AdaCostClassifier",
+        "costs adjust the exponent, upwards for errors and downwards for correct predictions",
+        "Fan et al. 1999",
+    ),
+    "adac1": Method(AdaC1, "AdaC1", "AdaC1Classifier", "the cost inside the exponent", "Sun et al. 2007"),
+    "adac2": Method(AdaC2, "AdaC2", "AdaC2Classifier", "the cost outside the exponent", "Sun et al. 2007"),
+    "adac3": Method(
+        AdaC3, "AdaC3", "AdaC3Classifier", "the cost inside the exponent and outside it", "Sun et al. 2007"
+    ),
+    "rareboost": Method(
+        RareBoost,
+        "RareBoost",
+        "RareBoostClassifier",
+        "positive and negative predictions vote with different strength",
+        "Joshi et al. 2001",
+    ),
+    "adacc1": Method(
+        AdaCC1,
+        "AdaCC1",
+        "AdaCC1Classifier",
+        "the class that is misclassified more gets the higher cost, inside the exponent",
+        "Iosifidis et al. 2022",
+    ),
+    "adacc2": Method(
+        AdaCC2,
+        "AdaCC2",
+        "AdaCC2Classifier",
+        "the class that is misclassified more gets the higher cost, outside the exponent",
+        "Iosifidis et al. 2022",
+    ),
+    "adan-cc1": Method(
+        AdaNCC1,
+        "AdaN-CC1",
+        "AdaNCC1Classifier",
+        "AdaCC1 with costs from the current weak learner alone",
+        "Iosifidis et al. 2022",
+    ),
+    "adan-cc2": Method(
+        AdaNCC2,
+        "AdaN-CC2",
+        "AdaNCC2Classifier",
+        "AdaCC2 with costs from the current weak learner alone",
+        "Iosifidis et al. 2022",
+    ),
+    "adamec-cal": Method(
+        AdaMEC,
+        "AdaMEC-Cal.",
+        "AdaMECClassifier",
+        "AdaBoost, then the decision of minimum expected cost; calibrated",
+        "Ting 2000; Nikolaou et al. 2016",
+        calibration="sigmoid",
+        decides_by_probability=True,
+    ),
+    "cgada-cal": Method(
+        CGAda,
+        "CGAda-Cal.",
+        "CGAdaClassifier",
+        "AdaBoost from cost-weighted initial weights; calibrated",
+        "Landesa-Vázquez & Alba-Castro 2012",
+        calibration="sigmoid",
+        decides_by_probability=True,
+    ),
+    "rusboost": Method(
+        AdaBoost,
+        "RUSBoost (adacc)",
+        "RUSBoostClassifier",
+        "each round's learner sees the rare rows and a fresh draw of the others",
+        "Seiffert et al. 2010",
+        sampler="under-sample",
+    ),
+    "smoteboost": Method(
+        SMOTEBoost,
+        "SMOTEBoost",
+        "SMOTEBoostClassifier",
+        "each round's learner sees fresh synthetic rows of the rarer classes",
+        "Chawla et al. 2003",
+        sampler="smote",
+    ),
 }
+"""The methods that boost once on all rows, by name."""
+
+FORESTS: dict[str, Method] = {
+    "adacc-forest": Method(
+        AdaCC2,
+        "AdaCC forest",
+        "AdaCCForestClassifier",
+        "a forest of AdaCC2 boosters on balanced bags, tuned on out-of-bag rows",
+        "adacc itself",
+    ),
+}
+"""Methods that boost on many bags of rows."""
+
+CATALOG = METHODS | FORESTS
+
+ESTIMATORS = ("BoostingClassifier", *dict.fromkeys(method.estimator for method in CATALOG.values()))
+"""Names of all estimator classes, in the order of the catalogue."""
 
 
 def methods() -> list[str]:
@@ -94,16 +213,12 @@ def methods() -> list[str]:
     return list(METHODS)
 
 
-OF_THEIR_OWN = {"adacc-forest": "AdaCCForestClassifier"}
-"""Methods that are no rule for the loop, and the classifier that each is."""
-
-
 def find(method: str | Rule) -> tuple[str, Method]:
-    """The method of a name, or one made of a rule object; the error for an unknown name offers the nearest ones."""
+    """The method of a name, or one made of a rule object; the error for an unknown name suggests similar ones."""
     if isinstance(method, Rule):
         known = (each for each in METHODS.values() if each.rule is type(method) and each.sampler is None)
         name = type(method).__name__
-        return name, next(known, Method(type(method), name))
+        return name, next(known, Method(type(method), name, "BoostingClassifier", "a rule of your own", ""))
     if not isinstance(method, str):
         raise TypeError(f"method must be a name or a Rule, got {type(method).__name__}: {method!r}")
     if method not in METHODS:
@@ -112,16 +227,16 @@ def find(method: str | Rule) -> tuple[str, Method]:
 
 
 def unknown(method: str, known: Iterable[str]) -> ValueError:
-    """That a name is none of the known methods, with the nearest or all of them."""
-    if method in OF_THEIR_OWN:
-        return ValueError(f"method {method!r} is a classifier of its own: {OF_THEIR_OWN[method]}")
+    """The error for a name that is none of the known methods; it suggests similar ones, or lists all."""
+    if method in FORESTS:
+        return ValueError(f"method {method!r} has a classifier of its own: {FORESTS[method].estimator}")
     known = list(known)
     hint = suggestion(method, known) or f"known are {', '.join(known)}"
     return ValueError(f"method {method!r} is unknown: {hint}")
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """A question that offers the nearest of the known names; empty where none is near.
+    """A question that suggests the known names most similar to `name`; empty if none is similar.
 
     Examples
     --------

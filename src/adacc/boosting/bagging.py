@@ -17,7 +17,8 @@ from adacc.data.groups import GroupDraw
 from adacc.data.rows import Rows
 from adacc.data.threads import Threads
 from adacc.kernels import dtypes
-from adacc.learners.tree import Growth, TreeLearner, Trees
+from adacc.learners.growth import Growth
+from adacc.learners.tree import TreeLearner, Trees
 from adacc.model.ensemble import Ensemble, contributions
 
 MOST_DRAWN = 20_000

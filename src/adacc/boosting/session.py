@@ -22,10 +22,9 @@ from adacc.data.binned import BinnedDataset
 from adacc.data.binning import BinMapper, Binning
 from adacc.data.threads import Threads
 from adacc.data.training_set import TrainingSet
-from adacc.learners.base import Learner
+from adacc.learners.base import Learner, LearnerInput
+from adacc.learners.catalog import LEARNERS
 from adacc.learners.external import ClassifierLearner
-from adacc.learners.stump import StumpLearner
-from adacc.learners.tree import TreeLearner
 from adacc.model.ensemble import Ensemble
 
 
@@ -53,10 +52,10 @@ class FitSession:
     ) -> None:
         self.problem, self.held_out, self.start, self._several = problem, held_out, start, several
         self._layout: BinnedDataset | None = None
-        if settings.estimator is None:
+        if settings.native_learner is not None:
             source: Binning | BinMapper = Binning(problem.rows.weight, settings.max_bins)
-            if start is not None:
-                source = start.models.bin_mapper  # type: ignore[attr-defined]
+            if start is not None and start.models.bin_mapper is not None:
+                source = start.models.bin_mapper
             collapse = not settings.draws_rows  # one by one
             columns = partial(source.columns, problem.table)
             self._layout = BinnedDataset(columns, problem.table.n_columns, problem.rows, threads, collapse)
@@ -65,16 +64,14 @@ class FitSession:
             self.prepared = self.learner(settings, threads).prepare(held_out.table, held_out.rows.order)
 
     def learner(self, settings: Settings, threads: Threads) -> Learner:
-        if self._layout is None:
+        if self._layout is None or settings.native_learner is None:
             return ClassifierLearner(settings.estimator, self.problem.table, self.problem.rows, settings.seed)
-        if not settings.growth.is_stump:
-            layout = self._layout
-            return TreeLearner(
-                layout.matrix, layout.rows, layout.bin_mapper, settings.criterion, self.problem.negative_class,
-                settings.growth, settings.seed,
-            )  # fmt: skip
-        histogram = self._layout.copy_histogram() if self._several else self._layout.histogram
-        return StumpLearner(self._layout, histogram, settings.criterion, self.problem.negative_class, threads)
+        return LEARNERS[settings.native_learner].make(
+            LearnerInput(
+                self._layout, settings.criterion, self.problem.negative_class, settings.growth, settings.seed,
+                threads, self._several,
+            )
+        )  # fmt: skip
 
 
 AfterRound = Callable[[Boosting, bool], bool]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adacc.algorithms import Method, Rule
-from adacc.learners.tree import Growth
+from adacc.learners.growth import Growth
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,13 @@ class Settings:
     validation_fraction: float
     n_threads: int
     seed: int
+
+    @property
+    def native_learner(self) -> str | None:
+        """Name of the weak learner in `LEARNERS`; None for an external classifier."""
+        if self.estimator is None:
+            return "stump" if self.growth.is_stump else "tree"
+        return self.estimator if isinstance(self.estimator, str) else None
 
     @property
     def calibration(self) -> str | None:

@@ -149,7 +149,7 @@ def _waterfall(parts: list[tuple[str, float]], score: float) -> list[str]:
 
 
 def _text_of_model(saved: Saved, X: pd.DataFrame | None, options: Namespace) -> str:
-    names = saved.model._column_names
+    names = list(saved.model.fitted_model_.column_names)
     if X is None:
         sizes, what = saved.model.feature_importances_.tolist(), "Share of each feature in the votes:"
         shown = [share(size) for size in sizes]

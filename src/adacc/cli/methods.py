@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
-import sys
 from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass
 from textwrap import fill
@@ -23,9 +21,6 @@ examples:
   adacc methods adacc-forest    what it does instead of a formula
   adacc methods lightgbm        a baseline that adacc compares with
 """
-
-PUBLISHED = re.compile(r"[A-Z][\w-]+(?:, [A-Z][\w-]+)*(?: & [A-Z][\w-]+)?(?: et al\.)? (?:19|20)\d\d")
-"""Authors and year."""
 
 NARROW = 22
 """Signs of a source in a line of the table."""
@@ -51,22 +46,15 @@ class Own:
 
     @property
     def about(self) -> str:
-        line = _head(self.classifier).partition("\n")[0].rstrip(".")
-        line = line.partition(": ")[2] or line
-        return f"{line}; calibrated" if self.method.calibration else line
+        return self.method.summary
 
     @property
     def source(self) -> str:
-        """Of a sampler, which is no part of the rule, the class knows it; of all else the rule or its file."""
-        rule = self.method.rule
-        from_file = inspect.getdoc(sys.modules[rule.__module__]) or ""
-        texts = [_head(self.classifier)] if self.method.sampler else [inspect.getdoc(rule) or "", from_file]
-        return "; ".join(next((found for text in texts if (found := PUBLISHED.findall(text))), []))
+        return self.method.reference
 
     @property
     def costs(self) -> str:
-        rule = self.method.rule
-        return "given" if rule.uses_costs else "found" if rule.costs_follow else "none"
+        return self.method.costs
 
     @property
     def call(self) -> str:
@@ -101,14 +89,18 @@ class OwnForest:
     """A forest of adacc, with what the docstring of its class says: it has no rule of its own."""
 
     name: str
+    method: Method
     classifier: type
-    source: ClassVar = "adacc itself"
     costs: ClassVar = "found"
     options: ClassVar[list[str]] = []
 
     @property
     def about(self) -> str:
-        return _head(self.classifier).partition("\n")[0].rstrip(".")
+        return self.method.summary
+
+    @property
+    def source(self) -> str:
+        return self.method.reference
 
     @property
     def python(self) -> str:
@@ -125,14 +117,11 @@ def _head(cls: type) -> str:
 
 
 def own_methods() -> dict[str, Own | OwnForest]:
-    from adacc.algorithms import METHODS
-    from adacc.estimators.revival import CLASSES
-    from adacc.evaluation.baselines import FORESTS
+    import adacc
+    from adacc.algorithms.catalog import FORESTS, METHODS
 
-    by_name = {cls._method: cls for cls in CLASSES.values() if hasattr(cls, "_method")}
-    by_rule = {METHODS[name].rule: cls for name, cls in by_name.items() if METHODS[name].sampler is None}
-    family = {name: Own(name, method, by_name.get(name) or by_rule[method.rule]) for name, method in METHODS.items()}
-    return family | {name: OwnForest(name, classifier) for name, classifier in FORESTS.items()}
+    family = {name: Own(name, method, getattr(adacc, method.estimator)) for name, method in METHODS.items()}
+    return family | {name: OwnForest(name, each, getattr(adacc, each.estimator)) for name, each in FORESTS.items()}
 
 
 def show(options: Namespace) -> None:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from adacc.algorithms.catalog import FORESTS
 from adacc.cli.options import open_given
 from adacc.cli.training import Trained, costs_by_label, left_out, split_columns
 from adacc.compare.model import choose_booster
 from adacc.distributed.memory import read_size
 from adacc.distributed.parquet import count_pairs, fit_pieces, open_pieces
 from adacc.distributed.survey import PartitionTask
-from adacc.evaluation.baselines import FORESTS
 from adacc.tables.chunks import Chunks
 from adacc.tables.features import check_chunks
 from adacc.tables.target import choose_positive, count_labels, name_of_rest

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from adacc.data.levels import Unseen
-    from adacc.estimators.voting import BaseAdditiveClassifier
+    from adacc.estimators.base import BaseAdditiveClassifier
     from adacc.tables import Batches
 
 
@@ -42,16 +42,16 @@ class Saved:
     @property
     def positive(self) -> int | None:
         """The number of the class to be found; None where there are more than two."""
-        return 1 - self.model._ensemble.negative_class if len(self.labels) == 2 else None
+        return self.model.fitted_model_.positive_class
 
     @property
     def method(self) -> str:
-        from adacc.estimators.base import BaseBoosting
-        from adacc.evaluation.baselines import FORESTS
+        from adacc.algorithms.catalog import FORESTS
+        from adacc.estimators.booster import BaseBoosting, method_of
 
         if isinstance(self.model, BaseBoosting):
-            return str(self.model._settable()["method"])
-        return next(name for name, classifier in FORESTS.items() if isinstance(self.model, classifier))
+            return str(method_of(self.model))
+        return next(name for name, forest in FORESTS.items() if forest.estimator == type(self.model).__name__)
 
     @cached_property
     def kinds(self) -> dict[str, Any]:
@@ -62,13 +62,10 @@ class Saved:
                 f"{self.path} was trained on an array, whose columns have no names, and those of files go by name; "
                 "train it on a data frame"
             )
-        features = self._native_models.bin_mapper.features
-        return {name: _kind(name, feature, self.path) for name, feature in zip(names.tolist(), features, strict=True)}
-
-    @property
-    def _native_models(self) -> Any:
-        """Stumps or trees: a file holds no others."""
-        return self.model._ensemble.models
+        bin_mapper = self.model.fitted_model_.bin_mapper
+        assert bin_mapper is not None, "a model file holds native learners"
+        pairs = zip(names.tolist(), bin_mapper.features, strict=True)
+        return {name: _kind(name, feature, self.path) for name, feature in pairs}
 
     def open(self, options: Namespace, keep: Iterable[str] = ()) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
         """The table of a command, some rows at a time: the model's columns, and those to keep.
@@ -99,12 +96,9 @@ class Saved:
 
     def _unseen(self, X: pd.DataFrame) -> dict[str, Unseen]:
         """What the table notes of the categorical columns that the model uses."""
-        table, models = self.model._read_known(X), self._native_models
-        for column in models.used.tolist():
-            feature = models.bin_mapper.features[column]
-            if feature.categorical:
-                feature.encode(table, column)
-        return {table.name(column): unseen for column, unseen in table.unseen.items()}
+        from adacc.estimators.base import read_known
+
+        return self.model.fitted_model_.unseen_categories(read_known(self.model, X))
 
     def class_index(self, X: Any, threshold: float | None) -> NDArray[np.intp]:
         """The number of each row's class: as the model decides, or by the probability of the class to be found."""

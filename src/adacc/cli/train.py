@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from adacc.estimators.voting import BaseAdditiveClassifier
+    from adacc.estimators.base import BaseAdditiveClassifier
 
 EXAMPLES = (
     """\
@@ -154,9 +154,9 @@ def _in_memory(options: Namespace) -> Trained:
 
 
 def _check_method(name: str) -> None:
-    from adacc.algorithms.catalog import METHODS, unknown
+    from adacc.algorithms.catalog import FORESTS, METHODS, unknown
     from adacc.cli.methods import not_trained
-    from adacc.evaluation.baselines import BASELINES, FORESTS
+    from adacc.evaluation.baselines import BASELINES
 
     if name in BASELINES and name not in FORESTS:
         raise ValueError(f"adacc does not train {name}: {not_trained(name, BASELINES[name].library)}")

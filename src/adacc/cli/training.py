@@ -11,7 +11,7 @@ from adacc.cli.show import listed
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from adacc.estimators.voting import BaseAdditiveClassifier
+    from adacc.estimators.base import BaseAdditiveClassifier
 
 
 class Trained(NamedTuple):

@@ -21,11 +21,12 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from adacc.algorithms import METHODS
-from adacc.algorithms.catalog import suggestion
+from adacc.algorithms.catalog import FORESTS, suggestion
 from adacc.compare.problem import Problem
 from adacc.compare.splits import Split
+from adacc.estimators.forest import AdaCCForestClassifier
 from adacc.estimators.unseen import unseen_ignored
-from adacc.evaluation.baselines import BASELINES, FORESTS
+from adacc.evaluation.baselines import BASELINES
 from adacc.evaluation.folds import Fold
 from adacc.evaluation.predictions import Predictions
 from adacc.evaluation.workers import in_parallel
@@ -79,7 +80,7 @@ class Plan:
 
     def rounds_of(self, method: str) -> int:
         """Of a method of ours to be trained as it took part: for a forest, which takes part as it is, its bags."""
-        return FORESTS[method]().n_estimators if method in FORESTS else self.rounds
+        return AdaCCForestClassifier().n_estimators if method in FORESTS else self.rounds
 
 
 PAPER = read_protocol("paper")

@@ -10,14 +10,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from adacc.algorithms import METHODS
-from adacc.estimators.base import BaseBoosting
+from adacc.algorithms.catalog import FORESTS
+from adacc.estimators import forest
+from adacc.estimators.base import BaseAdditiveClassifier
+from adacc.estimators.booster import BaseBoosting
 from adacc.estimators.classifiers import BoostingClassifier
 from adacc.estimators.folds import TimeSplit
 from adacc.estimators.forest import AdaCCForestClassifier
 from adacc.estimators.search import CostSearchCV
-from adacc.estimators.voting import BaseAdditiveClassifier
-from adacc.evaluation.baselines import FOREST_TIME_FOLDS, FORESTS
-from adacc.learners.tree import Trees
+from adacc.evaluation.baselines import FOREST_TIME_FOLDS
 from adacc.model.explanations import ShapeFunction
 
 MOST_SHAPES = 9
@@ -77,7 +78,7 @@ def choose(
     if costs is not None:
         raise ValueError(f"{method} has no option 'costs' (given {costs!r}); its bags are balanced")
     tuning_cv = TimeSplit(FOREST_TIME_FOLDS) if in_time else None
-    return FORESTS[method](
+    return AdaCCForestClassifier(
         pos_label=pos_label, random_state=seed, calibration=calibration, tuning_cv=tuning_cv, **_size(rounds)
     )
 
@@ -120,12 +121,12 @@ def cost_of_others(model: BaseAdditiveClassifier, positive: Any) -> float | None
 
 def has_curves(model: BaseAdditiveClassifier) -> bool:
     """Whether a model is a sum of one curve for each feature; trees combine features."""
-    return not isinstance(model._ensemble.models, Trees)
+    return model.fitted_model_.is_additive
 
 
 def n_bags(model: BaseAdditiveClassifier) -> int | None:
     """Of a forest."""
-    return sum(kind.n_bags for kind in model._kinds()) if isinstance(model, AdaCCForestClassifier) else None
+    return forest.n_bags(model) if isinstance(model, AdaCCForestClassifier) else None
 
 
 def describe(model: BaseAdditiveClassifier, positive: Any, gaps: Collection[str] | None = None) -> dict[str, Any]:
@@ -136,7 +137,7 @@ def describe(model: BaseAdditiveClassifier, positive: Any, gaps: Collection[str]
     have. The rounds of a forest are those of all its bags, which are no one course and so have no history.
     """
     at = model.classes_.tolist().index(positive)
-    names, shares = model._column_names, model.feature_importances_
+    names, shares = list(model.fitted_model_.column_names), model.feature_importances_
     order = [j for j in np.argsort(-shares, kind="stable").tolist() if shares[j] > 0.0]
     return {
         "rounds": int(model.n_iter_),

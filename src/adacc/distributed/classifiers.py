@@ -19,10 +19,10 @@ from adacc.boosting.loop import Boosting
 from adacc.distributed.cluster import Cluster, Partitions, beside, is_dask, parts_of, whole_rows
 from adacc.distributed.training import check_supported, train
 from adacc.estimators import classifiers
-from adacc.estimators.base import FAILED_AT_ONCE, BaseBoosting
+from adacc.estimators.base import restore
+from adacc.estimators.booster import FAILED_AT_ONCE, BaseBoosting, report_round, settings_of
 from adacc.estimators.parameters import parameters
-from adacc.estimators.reading import read_weight
-from adacc.estimators.settings import read_settings
+from adacc.estimators.reading import read_weight, set_columns
 
 DOC = """{name} for rows on the workers of a Dask cluster.
 
@@ -71,24 +71,22 @@ class OnDask:
             The scheduler is gone, or there is no worker any more.
         """
         local = self._unfitted()
-        settings = read_settings(local._settable())
+        settings = settings_of(local)
         check_supported(settings, self.warm_start)
         X = whole_rows(X)
+        named = isinstance(X, dd.DataFrame) and all(isinstance(name, str) for name in X.columns)
+        set_columns(local, X.shape[1], X.columns if named else None)
 
         def after_round(boosting: Boosting, _: Any) -> bool:
-            self._report(boosting, settings.n_rounds)
+            report_round(self, boosting, settings.n_rounds)
             return False
 
         cluster = Cluster(self.client)
         with cluster.client.as_current():  # to Dask, too, which in places takes the client that was made last
-            attributes, failed = train(settings, Partitions(cluster, X, y, sample_weight), local, after_round)
+            model, failed = train(settings, Partitions(cluster, X, y, sample_weight), local, after_round)
         if failed:
             warnings.warn(FAILED_AT_ONCE, ConvergenceWarning, stacklevel=2)
-        self.__dict__.pop("feature_names_in_", None)
-        if isinstance(X, dd.DataFrame) and all(isinstance(name, str) for name in X.columns):
-            attributes["feature_names_in_"] = np.array(X.columns, dtype=object)
-        self.__dict__.update(attributes, n_features_in_=X.shape[1])
-        return self
+        return restore(self, model)
 
     def to_local(self: Any) -> BaseBoosting:
         """The fitted model as an ordinary classifier, which needs no Dask.
@@ -99,10 +97,7 @@ class OnDask:
             Of the class whose name comes without Dask.
         """
         check_is_fitted(self)
-        local = self._unfitted()
-        local.__dict__.update({name: value for name, value in vars(self).items() if name not in vars(local)})
-        local.__dict__.pop("client", None)
-        return local
+        return restore(self._unfitted(), self.fitted_model_)
 
     def save(self: Any, path: Any, notes: dict[str, Any] | None = None) -> None:
         """Write the fitted model to a file that `adacc.load` reads as an ordinary classifier; see there."""

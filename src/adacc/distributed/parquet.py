@@ -23,11 +23,11 @@ from adacc.distributed.memory import MemoryBudget, read_size
 from adacc.distributed.shelf import scratch_folder
 from adacc.distributed.survey import PartitionTask, Piece
 from adacc.distributed.training import Surveyed, boost, check_supported, survey
-from adacc.estimators.base import FAILED_AT_ONCE, BaseBoosting
-from adacc.estimators.reading import COLUMNS, read_weight
+from adacc.estimators.base import restore
+from adacc.estimators.booster import FAILED_AT_ONCE, BaseBoosting, report_round, settings_of
+from adacc.estimators.reading import find_negative_class, read_weight, set_columns
 from adacc.estimators.scoring import BY_COUNTS, Counts, ranks
-from adacc.estimators.search import CostSearchCV, read_costs
-from adacc.estimators.settings import read_settings
+from adacc.estimators.search import CostSearchCV, read_costs, read_search
 from adacc.tables.chunks import Chunks
 from adacc.tables.errors import Source
 from adacc.tables.features import check_any
@@ -135,13 +135,13 @@ def fit_pieces(
     labels = _labels(chunks, found.bin_mapper)
     chunks.note_labels(labels)
     check(chunks, {name: len(own) for name, own in labels.items()})
-    model.__dict__.update(n_features_in_=len(chunks.kinds), feature_names_in_=np.array([*chunks.kinds], dtype=object))
+    set_columns(model, len(chunks.kinds), chunks.kinds)
     crew = pieces.crew(found)
     if isinstance(estimator, CostSearchCV):
         model, failed = _search(estimator, model, settings, pieces, found, crew)
     else:
-        attributes, failed = boost(settings, found, crew, model, _teller(model, settings, pieces.tell))
-        model.__dict__.update(attributes)
+        fitted, failed = boost(settings, found, crew, model, _teller(model, settings, pieces.tell))
+        restore(model, fitted)
     if failed:
         warnings.warn(FAILED_AT_ONCE, ConvergenceWarning, stacklevel=3)
     return model
@@ -150,7 +150,7 @@ def fit_pieces(
 def _read(estimator: Any) -> tuple[BaseBoosting, Settings]:
     """The classifier to fit, and its settings, if all rows need not be in one place for it."""
     if isinstance(estimator, CostSearchCV):
-        settings, _ = estimator._check()
+        settings, _ = read_search(estimator)
         given = {"scoring": "f1", "cv": None, "rounds": None}
         for name, value in given.items():
             if getattr(estimator, name) != value:
@@ -162,7 +162,7 @@ def _read(estimator: Any) -> tuple[BaseBoosting, Settings]:
         if not isinstance(estimator, BaseBoosting):
             raise TypeError(f"estimator must be a classifier of adacc or a CostSearchCV, got {estimator!r}")
         model = clone(estimator)
-        settings = read_settings(model._settable())
+        settings = settings_of(model)
     check_supported(settings, model.warm_start)
     if settings.max_bins is None:
         raise ValueError("max_bins must be a number where rows do not fit into memory: None keeps all values there are")
@@ -181,7 +181,7 @@ def _teller(
     """Tells of each round, `done` runs of all being over."""
 
     def after_round(boosting: Boosting, _: Any) -> bool:
-        model._report(boosting, settings.n_rounds)
+        report_round(model, boosting, settings.n_rounds)
         tell("boosting", done * settings.n_rounds + len(boosting.rounds), runs * settings.n_rounds)
         return False
 
@@ -197,17 +197,15 @@ def _search(
     crew: DiskShardExecutor,
 ) -> tuple[BaseBoosting, bool]:
     """A model for each of the costs, all on the same codes; the one of best F1, and whether it failed at once."""
-    negative_class = template._negative_class(found.classes, found.class_weight)
+    negative_class = find_negative_class(template.pos_label, found.classes, found.class_weight)
     costs, _ = read_costs(search.costs, found.classes, found.class_weight, negative_class)
     models: list[BaseBoosting] = []
     failed = []
     for each in costs:
         these = replace(settings, options={**settings.options, "costs": each})
         after_round = _teller(template, these, pieces.tell, len(models), len(costs))
-        attributes, failed_at_once = boost(these, found, crew, template, after_round)
-        model = clone(template).set_params(costs=each)
-        model.__dict__.update({**{name: vars(template)[name] for name in COLUMNS}, **attributes})
-        models.append(model)
+        fitted, failed_at_once = boost(these, found, crew, template, after_round)
+        models.append(restore(clone(template).set_params(costs=each), fitted))
         failed.append(failed_at_once)
     if len(found.classes) == 2 and not settings.decides_by_probability:
         recall = np.array([model.history_["class_recall"][-1] for model in models])

@@ -34,7 +34,8 @@ from adacc.data.binning import (
 from adacc.data.columns import Table
 from adacc.data.threads import Threads
 from adacc.data.weights import WeightScaler
-from adacc.estimators.reading import NO_WEIGHT, TableReader, check_classes, check_labels, number_labels, read_weight
+from adacc.estimators.booster import BaseBoosting
+from adacc.estimators.reading import NO_WEIGHT, check_classes, check_labels, number_labels, read_table, read_weight
 from adacc.kernels import dtypes
 
 
@@ -196,14 +197,14 @@ class Used:
     weight: Array
 
 
-def use(piece: Piece, reader: TableReader, labels: NDArray[Any], weighing: WeightScaler) -> Used | None:
+def use(piece: Piece, reader: BaseBoosting, labels: NDArray[Any], weighing: WeightScaler) -> Used | None:
     """The rows that count; None if there are none."""
     if piece.X.shape[0] != len(piece.y):
         raise ValueError(f"X has {piece.X.shape[0]} rows, but y has {len(piece.y)}")
     if len(piece.y) == 0:
         return None
     try:
-        table = copy(reader)._read(piece.X, reset=True)  # it notes the columns
+        table = read_table(copy(reader), piece.X, reset=True)  # it notes the columns
     except ValueError:
         _check_finite(piece.X)
         raise
@@ -225,7 +226,7 @@ def _check_finite(X: Any) -> None:
 
 
 def look_at_columns(
-    piece: Piece, reader: TableReader, labels: NDArray[Any], weighing: WeightScaler, places: list[Array] | None
+    piece: Piece, reader: BaseBoosting, labels: NDArray[Any], weighing: WeightScaler, places: list[Array] | None
 ) -> ColumnsOfPiece | None:
     used = use(piece, reader, labels, weighing)
     if used is None:
@@ -262,7 +263,7 @@ Tally = tuple[Array, Array]
 
 
 def look_at_values(
-    piece: Piece, reader: TableReader, labels: NDArray[Any], weighing: WeightScaler
+    piece: Piece, reader: BaseBoosting, labels: NDArray[Any], weighing: WeightScaler
 ) -> list[Tally] | None:
     """The values of each column, all being numeric."""
     used = use(piece, reader, labels, weighing)
@@ -326,7 +327,7 @@ class Columns:
 
 
 def code(
-    piece: Piece, reader: TableReader, labels: NDArray[Any], weighing: WeightScaler, bin_mapper: BinMapper
+    piece: Piece, reader: BaseBoosting, labels: NDArray[Any], weighing: WeightScaler, bin_mapper: BinMapper
 ) -> BinnedShard | None:
     used = use(piece, reader, labels, weighing)
     if used is None:

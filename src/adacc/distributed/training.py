@@ -16,11 +16,12 @@ from adacc.boosting.settings import Settings
 from adacc.boosting.sharded import ShardedBackend, ShardExecutor
 from adacc.data.binning import BinMapper
 from adacc.distributed.survey import Columns, Labels, PartitionTask, look_at_columns, look_at_labels, look_at_values
-from adacc.estimators.base import BaseBoosting, origin_of
+from adacc.estimators.booster import BaseBoosting
 from adacc.estimators.calibration import calibration_terms
-from adacc.estimators.reading import TableReader
-from adacc.estimators.voting import attributes_of
+from adacc.estimators.provenance import training_record
+from adacc.estimators.reading import columns_of, find_negative_class
 from adacc.model.calibration import Calibrator
+from adacc.model.fitted import FittedModel
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def check_supported(settings: Settings, warm_start: bool) -> None:
         raise ValueError("n_iter_no_change must be None where rows are not in one place; set n_estimators")
 
 
-def survey(pieces: Pieces, reader: TableReader, max_bins: int | None) -> Surveyed:
+def survey(pieces: Pieces, reader: BaseBoosting, max_bins: int | None) -> Surveyed:
     """Look at all rows: at their labels, at what their columns hold, and at those of few values once more."""
     labels = Labels(pieces.each(PartitionTask(look_at_labels, columns=())))
     known = (reader, labels.classes, labels.weighing)
@@ -99,8 +100,8 @@ def train(
     pieces: Pieces,
     reader: BaseBoosting,
     after_round: Callable[[Boosting, Any], bool] = lambda *_: False,
-) -> tuple[dict[str, Any], bool]:
-    """Boost: what makes an estimator fitted, and whether already the first stump was no better than chance."""
+) -> tuple[FittedModel, bool]:
+    """Boost: the model, and whether the first stump was no better than chance."""
     found = survey(pieces, reader, settings.max_bins)
     return boost(settings, found, pieces.crew(found), reader, after_round)
 
@@ -111,16 +112,26 @@ def boost(
     crew: ShardExecutor,
     reader: BaseBoosting,
     after_round: Callable[[Boosting, Any], bool] = lambda *_: False,
-) -> tuple[dict[str, Any], bool]:
+) -> tuple[FittedModel, bool]:
     """The same once the rows are coded."""
-    negative_class = reader._negative_class(found.classes, found.class_weight)
+    negative_class = find_negative_class(reader.pos_label, found.classes, found.class_weight)
     plan = make_plan(settings, found.classes, found.class_weight, negative_class)
     ground = ShardedBackend(plan, found.bin_mapper, found.class_weight, settings.criterion, crew)
     boosting = Boosting(ground)
     boosting.run(settings.n_rounds, after_round)
-    attributes = attributes_of(boosting.ensemble(), found.classes) | origin_of(settings, found.classes)
+    calibrator = multipliers = None
     if settings.calibration is not None:
         terms = calibration_terms(settings, plan)
         calibrator = Calibrator.fit_each(settings.calibration, ground.scores(terms.class_weight), terms.rising)
-        attributes |= {"_calibrator": calibrator, "_multipliers": terms.multipliers}
-    return attributes, boosting.failed_at_once
+        multipliers = terms.multipliers
+    model = FittedModel(
+        ensemble=boosting.ensemble(),
+        classes=found.classes,
+        n_features=len(found.bin_mapper.features),
+        feature_names=columns_of(reader)[1],
+        calibrator=calibrator,
+        multipliers=multipliers,
+        training=training_record(settings, found.classes),
+        seed=settings.seed,
+    )
+    return model, boosting.failed_at_once

@@ -1,173 +1,276 @@
-"""What all boosting classifiers share: parameters, and `fit`."""
+"""The scikit-learn face of a fitted model: predictions, explanations and attributes delegate to `FittedModel`."""
 
 from __future__ import annotations
 
-import sys
-import warnings
-from dataclasses import replace
-from functools import cache
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from os import PathLike
+from typing import Any, TypeVar
 
-from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, get_tags
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
-from adacc.boosting.loop import Boosting
-from adacc.boosting.session import train
-from adacc.boosting.settings import Settings
-from adacc.data.training_set import TrainingSet
-from adacc.estimators.calibration import calibrate
-from adacc.estimators.compat import CALLER_OF_FIT, CallbackRounds, CallbackSupportMixin, with_callbacks
-from adacc.estimators.parameters import parameters
-from adacc.estimators.provenance import check_same_training, training_record
-from adacc.estimators.settings import read_settings
-from adacc.estimators.voting import BaseAdditiveClassifier, attributes_of
-from adacc.model.ensemble import Ensemble
-
-NEVER_BETTER = "no round was better than chance, so that none has a vote: a larger subsample may help"
-FAILED_AT_ONCE = "already the first weak learner is no better than chance; it is kept alone, with vote 1"
+from adacc.algorithms.base import Array
+from adacc.data.columns import Table, is_frame
+from adacc.estimators.persistence import save
+from adacc.estimators.reading import read_table, set_columns
+from adacc.estimators.unseen import warn_of_unseen
+from adacc.model.explanations import Explanation, ShapeFunctions
+from adacc.model.fitted import FittedModel
 
 
-@cache
-def _parameter_names(cls: Any) -> tuple[str, ...]:
-    """As scikit-learn finds them, but once for each class: it takes as long as some rounds."""
-    return tuple(super(BaseBoosting, cls)._get_param_names())
+class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
+    """Base of all classifiers whose model is a sum of votes; a subclass adds parameters and `fit`.
 
+    Attributes
+    ----------
+    fitted_model_ : FittedModel
+        The trained model as plain data.
+    """
 
-@parameters
-class BaseBoosting(CallbackSupportMixin, BaseAdditiveClassifier):
-    """What all boosting classifiers share; a subclass names its method and adds the method's own options."""
+    pos_label: Any
+    fitted_model_: FittedModel
+    notes_: dict[str, Any]
 
-    estimator: Any = None
-    n_estimators: int = 100
-    learning_rate: float = 1.0
-    criterion: str = "gini"
-    max_depth: int | None = 1
-    max_leaf_nodes: int | None = None
-    min_samples_leaf: int = 1
-    max_features: Any = None
-    subsample: float = 1.0
-    rates: str = "training"
-    max_bins: int | None = 255
-    dialect: str = "paper"
-    calibration: str | None = None
-    calibration_cv: Any = None
-    pos_label: Any = None
-    n_iter_no_change: int | None = None
-    validation_fraction: float = 0.1
-    warm_start: bool = False
-    n_jobs: int | None = None
-    verbose: int = 0
-    random_state: Any = None
-
-    _method: ClassVar[str]
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": True}
-
-    @with_callbacks
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        X_val: Any = None,
-        y_val: ArrayLike | None = None,
-        sample_weight_val: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> Any:
-        """Boost on the rows of X.
+    def decision_function(self, X: Any) -> Array:
+        """Score of each row; its sign (two classes) or argmax is the prediction.
 
         Parameters
         ----------
         X : array, sparse matrix or frame of shape (n_samples, n_features)
-            NaN is a branch of its own; boolean, string and category columns of a frame are used as categories.
-        y : array of shape (n_samples,)
-            Labels of at least two classes.
-        sample_weight : array of shape (n_samples,), default=None
-            A row of weight 2 counts as two rows, one of weight 0 as none.
-        X_val, y_val, sample_weight_val : default=None
-            Rows for early stopping instead of a part of X.
-        groups : array of shape (n_samples,), default=None
-            The group of each row, such as a patient: rows of one group are never on both sides of a split, whether it
-            is for calibration, for early stopping, or for rates out of the bag.
+            Rows with the columns of `fit`.
 
         Returns
         -------
-        self
+        ndarray of shape (n_samples,), or (n_samples, n_classes) for more than two classes
+            The votes for the second class of ``classes_`` less those for the first, or the votes for each class,
+            calibrated or not; of calibrated AdaMEC and CGAda, log-probabilities shifted by the costs.
         """
-        with self._columns_restored_on_failure():
-            settings = read_settings(self._settable())
-            start = self._ensemble if self.warm_start and hasattr(self, "_ensemble") else None
-            if start is not None:
-                settings = replace(settings, seed=self._seed)  # the same rows held out, the same samples
-            problem = self._read_training(X, y, sample_weight, groups, reset=start is None)
-            if start is not None:
-                self._check_warm_start(start, settings, problem)
-            problem, held_out = self._hold_out(settings, problem, X_val, y_val, sample_weight_val)
-            tell = CallbackRounds(self, X, y, settings.n_rounds)
+        return self._model.decision_scores(self._scores(X))
 
-            def after_round(boosting: Boosting, stops: bool) -> bool:
-                self._report(boosting, settings.n_rounds)
-                is_last = stops or boosting.rounds[-1].last or len(boosting.rounds) == settings.n_rounds
-                return tell.end_round(lambda: fitted_attributes(boosting.ensemble(), problem), is_last)
+    def staged_decision_function(self, X: Any) -> Iterator[Array]:
+        """`decision_function` after each round.
 
-            trained = train(settings, problem, held_out, start, after_round)
-            if trained.failed:
-                warnings.warn(FAILED_AT_ONCE, ConvergenceWarning, stacklevel=CALLER_OF_FIT)
-            elif not trained.ensemble.votes.any():
-                warnings.warn(NEVER_BETTER, ConvergenceWarning, stacklevel=CALLER_OF_FIT)
-            self.__dict__.update(fitted_attributes(trained.ensemble, problem, settings))
-            tell.end()
-        return self
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
 
-    @classmethod
-    def _get_param_names(cls) -> list[str]:
-        return list(_parameter_names(cls))  # type: ignore[arg-type]
+        Yields
+        ------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        table = self._read_known(X)
+        for scores in self._model.staged_decision_scores(table):
+            warn_of_unseen(table)
+            yield scores
 
-    def _settable(self) -> dict[str, Any]:
-        """The parameters, the method among them."""
-        return {"method": getattr(self, "_method", None), **self.get_params(deep=False)}
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row.
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        own = self.estimator is None or not hasattr(self.estimator, "__sklearn_tags__")
-        takes = None if own else get_tags(self.estimator).input_tags
-        tags.input_tags.sparse = takes is None or takes.sparse
-        tags.input_tags.allow_nan = takes is None or takes.allow_nan
-        tags.input_tags.categorical = takes is None or takes.categorical
-        return tags
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
 
-    def _check_warm_start(self, start: Ensemble, settings: Settings, problem: TrainingSet) -> None:
-        known, now = self.classes_.tolist(), problem.classes.tolist()
-        if known != now:
-            raise ValueError(f"warm_start needs the classes of the last fit, {known}; y has {now}")
-        check_same_training(self._trained_by, settings, problem.classes)
-        start.models.check(problem.table)
-        if settings.n_rounds < len(start):
-            there = f"the {len(start)} rounds there are"
-            raise ValueError(f"with warm_start n_estimators must be at least {there}, got {settings.n_rounds}")
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._model.labels(self.decision_function(X))
 
-    def _report(self, boosting: Boosting, n_rounds: int) -> None:
-        done = len(boosting.rounds)
-        if self.verbose and (done % int(self.verbose) == 0 or done == n_rounds):
-            latest = boosting.rounds[-1]
-            recall = " ".join(f"{value:.3f}" for value in latest.class_recall)
-            sys.stderr.write(
-                f"{type(self).__name__}: round {done} of {n_rounds}, "
-                f"weighted error {latest.weighted_error:.3f}, recall by class {recall}\n"
-            )
+    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+        """`predict` after each round.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
+
+        Yields
+        ------
+        ndarray of shape (n_samples,)
+        """
+        yield from map(self._model.labels, self.staged_decision_function(X))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probability of each class, in the order of ``classes_``.
+
+        Without calibration it is 1/(1+exp(-2·score)), the softmax of twice the scores for more classes: a ranking,
+        consistent with `predict`, rather than a frequency. After calibration it is a frequency among the training
+        rows, and still rises with the score; `predict` goes on deciding by the score, so that a rare class may be
+        predicted at a probability far below ½. docs/probabilities.md says more.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        return self._model.probabilities(self._scores(X))
+
+    def shape_functions(self) -> ShapeFunctions:
+        """The model itself: what each feature adds to `decision_function`, for every value it may have.
+
+        A sum of stumps is a constant and one step function for each feature, so these are exact. What `explain` says
+        of models that have none holds here too.
+
+        Returns
+        -------
+        ShapeFunctions
+            A `ShapeFunction` for each feature, by number or name, and the ``intercept``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from adacc import AdaCC1Classifier
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> model = AdaCC1Classifier(n_estimators=20).fit(X, y)
+        >>> curves = model.shape_functions()
+        >>> score = sum(curve(X[curve.name]) for curve in curves) + curves.intercept
+        >>> bool(abs(score - model.decision_function(X)).max() < 1e-9)
+        True
+        """
+        return self._model.additive().shape_functions
+
+    def explain(self, X: Any, background: Any = None) -> Explanation:
+        """The score of each row as a sum of contributions of the features, exactly.
+
+        What is explained is `decision_function`: the votes. Only of calibrated AdaMEC and CGAda it is something else:
+        after ``calibration="sigmoid"`` of two classes the log-odds; here they come from the votes, while
+        `decision_function` takes them from the probability, which near 0 and 1 loses digits and is cut off at 1e-15.
+        Their isotonic calibration and any calibration of more classes leave no sum, nor do weak learners other than
+        the native stumps: these are an error.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
+        background : array, sparse matrix or frame of shape (n_background, n_features), default=None
+            Rows to compare with, such as the training rows. The contributions are then interventional SHAP values:
+            how far each feature moves the score from the mean score of the background. None: the votes of the rounds
+            that split on the feature, which may have a part that is the same for all rows.
+
+        Returns
+        -------
+        Explanation
+            ``contributions``, ``intercept`` and their sum, the ``scores``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from adacc import AdaCC1Classifier
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> explanation = AdaCC1Classifier(n_estimators=20).fit(X, y).explain(X, background=X)
+        >>> explanation.frame().loc[0].nsmallest(2).round(2)
+        worst concave points   -1.94
+        worst radius           -1.64
+        Name: 0, dtype: float64
+        """
+        table, model = self._read_known(X), self._model.additive()
+        try:
+            other = None if background is None else self._read_known(background)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"background: {error}") from None
+        explanation = model.explain(table, other, getattr(X, "index", None) if is_frame(X) else None)
+        warn_of_unseen(table)
+        return explanation
+
+    def save(self, path: str | PathLike[str], notes: dict[str, Any] | None = None) -> None:
+        """Write the fitted model to a file that `adacc.load` reads, and that holds no code.
+
+        Parameters
+        ----------
+        path : str or path
+            The file. It is replaced as a whole or not at all.
+        notes : dict, default=None
+            Anything of your own that JSON can hold; the loaded model has it as ``notes_``.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> import adacc
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = adacc.AdaCC1Classifier(n_estimators=20).fit(X, y)
+        >>> with TemporaryDirectory() as folder:
+        ...     model.save(f"{folder}/cancer.adacc", notes={"data": "Wisconsin"})
+        ...     again = adacc.load(f"{folder}/cancer.adacc")
+        >>> again.notes_, bool((again.predict_proba(X) == model.predict_proba(X)).all())
+        ({'data': 'Wisconsin'}, True)
+        """
+        check_is_fitted(self)
+        save(self, path, notes)
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels."""
+        return self._model.classes
+
+    @property
+    def n_iter_(self) -> int:
+        """Number of weak models."""
+        return len(self._model.ensemble)
+
+    @property
+    def history_(self) -> dict[str, NDArray[Any]]:
+        """The record of the rounds."""
+        return self._model.ensemble.history
+
+    @property
+    def estimator_weights_(self) -> NDArray[Any]:
+        """Vote of each round."""
+        return self.history_["alpha"]
+
+    @property
+    def estimator_errors_(self) -> NDArray[Any]:
+        """Weighted error of each round."""
+        return self.history_["weighted_error"]
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The weak models: a `Stump` or `Tree` each, or the fitted classifiers."""
+        return self._model.ensemble.models.describe(self.classes_)
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Share of each feature in the votes; sums to 1 unless no round splits."""
+        return self._model.feature_importances()
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "fitted_model_" in vars(self)
+
+    @property
+    def _model(self) -> FittedModel:
+        check_is_fitted(self)
+        return self.fitted_model_
+
+    def _read_known(self, X: Any) -> Table:
+        """X as a table with the columns of `fit`."""
+        table = read_table(self, X, reset=False, has_labels=self._model.has_categories)
+        self.fitted_model_.check(table)
+        return table
+
+    def _scores(self, X: Any) -> Array:
+        table = self._read_known(X)
+        scores = self.fitted_model_.scores(table)
+        warn_of_unseen(table)
+        return scores
 
 
-def fitted_attributes(ensemble: Ensemble, problem: TrainingSet, settings: Settings | None = None) -> dict[str, Any]:
-    """What makes an estimator fitted; with `settings` calibrated where these say so, and able to go on."""
-    attributes = attributes_of(ensemble, problem.classes)
-    if settings is None:
-        return attributes
-    if settings.calibration is not None:
-        calibrator, multipliers = calibrate(settings, problem, ensemble, settings.calibration)
-        attributes |= {"_calibrator": calibrator, "_multipliers": multipliers}
-    return attributes | origin_of(settings, problem.classes)
+def read_known(estimator: BaseAdditiveClassifier, X: Any) -> Table:
+    """X as a table, checked against the columns of `fit`."""
+    return estimator._read_known(X)
 
 
-def origin_of(settings: Settings, classes: NDArray[Any]) -> dict[str, Any]:
-    """What a later fit must know to go on from an ensemble."""
-    return {"_trained_by": training_record(settings, classes), "_seed": settings.seed}
+E = TypeVar("E", bound=BaseAdditiveClassifier)
+
+
+def restore(estimator: E, model: FittedModel) -> E:
+    """Make an estimator fitted with this model."""
+    set_columns(estimator, model.n_features, model.feature_names)
+    estimator.fitted_model_ = model
+    return estimator

@@ -6,7 +6,7 @@ from dataclasses import field
 from typing import Any
 
 from adacc.algorithms import Rule
-from adacc.estimators.base import BaseBoosting
+from adacc.estimators.booster import BaseBoosting
 from adacc.estimators.parameters import parameters
 
 
@@ -43,7 +43,7 @@ class BoostingClassifier(BaseBoosting):
 
 @parameters
 class AdaCC1Classifier(BaseBoosting):
-    """AdaCC1: the class that is misclassified more gets the higher cost, inside the exponent.
+    """{summary}
 
     Needs no cost matrix: each round the costs follow the error rates of the ensemble so far
     [Iosifidis, Papadopoulos, Rosenhahn & Ntoutsi 2022].
@@ -68,7 +68,7 @@ class AdaCC1Classifier(BaseBoosting):
 
 @parameters
 class AdaCC2Classifier(BaseBoosting):
-    """AdaCC2: the class that is misclassified more gets the higher cost, outside the exponent.
+    """{summary}
 
     As `AdaCC1Classifier`, but the cost multiplies the weight.
 
@@ -92,7 +92,7 @@ class AdaCC2Classifier(BaseBoosting):
 
 @parameters
 class AdaNCC1Classifier(BaseBoosting):
-    """AdaN-CC1: AdaCC1 with costs from the current weak learner alone.
+    """{summary}
 
     The non-cumulative twin, there to show what the memory of AdaCC1 is worth.
 
@@ -116,7 +116,7 @@ class AdaNCC1Classifier(BaseBoosting):
 
 @parameters
 class AdaNCC2Classifier(BaseBoosting):
-    """AdaN-CC2: AdaCC2 with costs from the current weak learner alone.
+    """{summary}
 
     The non-cumulative twin, there to show what the memory of AdaCC2 is worth.
 
@@ -140,7 +140,7 @@ class AdaNCC2Classifier(BaseBoosting):
 
 @parameters
 class AdaBoostClassifier(BaseBoosting):
-    """AdaBoost, without costs.
+    """{summary}
 
     Freund & Schapire 1997; for more than two classes as in Zhu et al. 2009 (SAMME).
 
@@ -162,7 +162,7 @@ class AdaBoostClassifier(BaseBoosting):
 
 @parameters
 class CGAdaClassifier(BaseBoosting):
-    """CGAda: AdaBoost from cost-weighted initial weights.
+    """{summary}
 
     Landesa-Vázquez & Alba-Castro 2012.
 
@@ -186,7 +186,7 @@ class CGAdaClassifier(BaseBoosting):
 
 @parameters
 class AdaMECClassifier(BaseBoosting):
-    """AdaMEC: AdaBoost, then the decision of minimum expected cost.
+    """{summary}
 
     Ting 2000; calibrated as in Nikolaou et al. 2016.
 
@@ -210,7 +210,7 @@ class AdaMECClassifier(BaseBoosting):
 
 @parameters
 class AdaCostClassifier(BaseBoosting):
-    """AdaCost: costs adjust the exponent, upwards for errors and downwards for successes.
+    """{summary}
 
     Fan et al. 1999, with β₂.
 
@@ -235,7 +235,7 @@ class AdaCostClassifier(BaseBoosting):
 
 @parameters
 class CSB1Classifier(BaseBoosting):
-    """CSB1: weights times cost, with a constant step.
+    """{summary}
 
     Ting 2000.
 
@@ -260,7 +260,7 @@ class CSB1Classifier(BaseBoosting):
 
 @parameters
 class CSB2Classifier(BaseBoosting):
-    """CSB2: weights times cost, with AdaBoost's step.
+    """{summary}
 
     Ting 2000.
 
@@ -285,7 +285,7 @@ class CSB2Classifier(BaseBoosting):
 
 @parameters
 class AdaC1Classifier(BaseBoosting):
-    """AdaC1: the cost inside the exponent.
+    """{summary}
 
     Sun et al. 2007.
 
@@ -309,7 +309,7 @@ class AdaC1Classifier(BaseBoosting):
 
 @parameters
 class AdaC2Classifier(BaseBoosting):
-    """AdaC2: the cost outside the exponent.
+    """{summary}
 
     Sun et al. 2007.
 
@@ -333,7 +333,7 @@ class AdaC2Classifier(BaseBoosting):
 
 @parameters
 class AdaC3Classifier(BaseBoosting):
-    """AdaC3: the cost inside the exponent and outside it.
+    """{summary}
 
     Sun et al. 2007.
 
@@ -357,7 +357,7 @@ class AdaC3Classifier(BaseBoosting):
 
 @parameters
 class RareBoostClassifier(BaseBoosting):
-    """RareBoost: positive and negative predictions vote with different strength.
+    """{summary}
 
     Joshi, Kumar & Agarwal 2001.
 
@@ -379,7 +379,7 @@ class RareBoostClassifier(BaseBoosting):
 
 @parameters
 class RUSBoostClassifier(BaseBoosting):
-    """RUSBoost: each round's learner sees the rare rows and a fresh draw of the others.
+    """{summary}
 
     Seiffert et al. 2010. Votes and weights follow all rows; boosting ends where a learner of the balanced draw is no
     better than chance on all rows, which stumps often reach within a few rounds.
@@ -404,7 +404,7 @@ class RUSBoostClassifier(BaseBoosting):
 
 @parameters
 class SMOTEBoostClassifier(BaseBoosting):
-    """SMOTEBoost: each round's learner sees fresh synthetic rows of the rarer classes.
+    """{summary}
 
     Chawla et al. 2003; the rows are made by imbalanced-learn (``pip install 'adacc[resampling]'``). Votes and weights
     follow the real rows. With ``dialect="authors"`` the synthetic rows stay in the training set for all later rounds,

@@ -19,7 +19,7 @@ from adacc.costs import class_costs
 from adacc.data.columns import is_frame
 from adacc.estimators.cutoffs import CostCurve, brier, cheapest, expected_threshold, read_cost_matrix, reliability
 from adacc.estimators.folds import make_splitter
-from adacc.estimators.reading import COLUMNS, check_labels, check_weight
+from adacc.estimators.reading import check_labels, check_weight, columns_of, set_attributes, set_columns
 from adacc.estimators.settings import one_of
 from adacc.estimators.unseen import unseen_ignored
 
@@ -141,13 +141,9 @@ class CostDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if not folds:
             raise ValueError(f"cv holds out no row of positive weight, got {self.cv!r}; a generator can be used once")
         found = self._judge([(_shifted(proba, divisors), codes[rows], weight[rows]) for rows, proba in folds], costs)
-        for name in (*COLUMNS, "threshold_", "threshold_spread_", "cost_curve_"):
-            self.__dict__.pop(name, None)  # of an earlier fit, and this one may have none
-        self.__dict__.update(found)
+        set_attributes(self, dict.fromkeys(("threshold_", "threshold_spread_", "cost_curve_")) | found)
+        set_columns(self, *columns_of(estimator))
         self.estimator_, self.classes_, self.cost_matrix_, self._class_divisors = estimator, classes, costs, divisors
-        for name in COLUMNS:
-            if hasattr(estimator, name):
-                setattr(self, name, getattr(estimator, name))
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:

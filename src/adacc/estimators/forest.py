@@ -22,12 +22,14 @@ from adacc.data.binning import Binning
 from adacc.data.columns import Table
 from adacc.data.threads import Threads
 from adacc.data.training_set import TrainingSet
+from adacc.estimators.base import BaseAdditiveClassifier
 from adacc.estimators.folds import tuning_folds
+from adacc.estimators.reading import columns_of, columns_restored_on_failure, read_training
 from adacc.estimators.settings import check_folds, one_of, read_growth, read_n_jobs, read_seed, whole
-from adacc.estimators.voting import BaseAdditiveClassifier, attributes_of
 from adacc.learners.splits import CRITERIA
 from adacc.model.calibration import Calibrator
 from adacc.model.ensemble import class_index, contributions, snap_ties
+from adacc.model.fitted import FittedModel
 
 SHARE_OF_F1 = 0.1
 """What F1 counts beside balanced accuracy where the threshold is chosen."""
@@ -161,16 +163,16 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         -------
         self
         """
-        with self._columns_restored_on_failure():
+        with columns_restored_on_failure(self):
             bags, n_threads = self._bags(), read_n_jobs(self.n_jobs)
-            problem = self._read_training(X, y, sample_weight, groups)
+            problem = read_training(self, X, y, sample_weight, groups)
             forest = self._grown(problem, bags, n_threads)
             evidence = self._evidence(forest, problem, bags, n_threads)
-            self.__dict__.update(self._tuned(forest, problem, evidence))
+            self.fitted_model_ = self._tuned(forest, problem, evidence)
             if self.verbose:
                 sys.stderr.write(
                     f"{type(self).__name__}: {len(forest.ensemble)} trees, balanced accuracy out "
-                    f"of the bags {self.oob_balanced_accuracy_:.3f}\n"
+                    f"of the bags {self.fitted_model_.oob_balanced_accuracy:.3f}\n"
                 )
         return self
 
@@ -217,8 +219,8 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         judged = np.concatenate([held_out for _, held_out in folds])
         return Evidence(problem.y[judged], problem.weight[judged], np.concatenate(shares, axis=1))
 
-    def _tuned(self, forest: Forest, problem: TrainingSet, evidence: Evidence) -> dict[str, Any]:
-        """What makes the estimator fitted: the forest with the decision and the scale that the evidence supports."""
+    def _tuned(self, forest: Forest, problem: TrainingSet, evidence: Evidence) -> FittedModel:
+        """The forest with the decision and the scale that are best on the tuning rows."""
         rows = problem.rows
         true, weight, shares = evidence
         by_class: Array = np.bincount(true, weight, rows.n_classes)  # type: ignore[assignment]
@@ -244,18 +246,27 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         elif self.calibration is not None:
             raise ValueError(
                 "calibration takes rows of every class that are out of some bag: give more rows, or more bags "
-                "(n_estimators, --rounds)"
+                "(n_estimators)"
             )
-        return {
-            **attributes_of(ensemble, problem.classes),
-            "_calibrator": calibrator,
-            "oob_balanced_accuracy_": accuracy,
-        }
+        _, names = columns_of(self)
+        return FittedModel(
+            ensemble, problem.classes, problem.table.n_columns, names, calibrator, oob_balanced_accuracy=accuracy
+        )
+
+    @property
+    def oob_balanced_accuracy_(self) -> float | None:
+        """Balanced accuracy on the tuning rows."""
+        return self._model.oob_balanced_accuracy
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = tags.input_tags.allow_nan = tags.input_tags.categorical = True
         return tags
+
+
+def n_bags(forest: AdaCCForestClassifier) -> int:
+    """Number of bags that a forest of these parameters draws, a booster each."""
+    return sum(spec.n_bags for spec in forest._kinds())
 
 
 class Evidence(NamedTuple):

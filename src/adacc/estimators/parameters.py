@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Any, TypeVar, dataclass_transform
 
+from adacc.algorithms import METHODS
+
 C = TypeVar("C", bound=type)
 
 OWN = {
@@ -32,8 +34,8 @@ OWN = {
 
 SHARED = {
     "estimator": """classifier, default=None
-    The weak learner: None for the native decision stump, or any scikit-learn classifier that takes sample_weight.
-    `criterion`, `max_bins` and what follows on trees concern the native stump.""",
+    The weak learner: None for native decision stumps or trees, or any scikit-learn classifier that takes sample_weight.
+    `criterion`, `max_bins` and the parameters of trees concern the native learners.""",
     "n_estimators": """int, default=100
     Most rounds of boosting.""",
     "learning_rate": """float, default=1.0
@@ -114,7 +116,8 @@ ATTRIBUTES = {
 def parameters(cls: C) -> C:
     """Make the annotated names of a class its constructor parameters, stored as given: scikit-learn's contract.
 
-    ``{parameters}`` in the docstring becomes the description of all of them, and of the fitted attributes.
+    ``{summary}`` in the docstring becomes the summary of the class's method in the catalogue, ``{parameters}`` the
+    description of all parameters and fitted attributes.
     """
     own = [name for name in vars(cls).get("__annotations__", {}) if name not in SHARED and not name.startswith("_")]
     missing = [name for name in own if name not in OWN]
@@ -122,9 +125,11 @@ def parameters(cls: C) -> C:
         raise TypeError(f"{cls.__name__} has the parameter {missing[0]!r}, which OWN does not describe")
     described = {**{name: _with_default(OWN[name], vars(cls)[name]) for name in own}, **SHARED}
     lines = [*_section("Parameters", described), "", *_section("Attributes", ATTRIBUTES)]
-    cls.__doc__ = (cls.__doc__ or "").replace(
-        "{parameters}", "\n".join(f"    {line}".rstrip() for line in lines).strip()
-    )
+    text = (cls.__doc__ or "").replace("{parameters}", "\n".join(f"    {line}".rstrip() for line in lines).strip())
+    method = METHODS.get(getattr(cls, "_method", ""))
+    if method is not None:
+        text = text.replace("{summary}", f"{cls.__name__.removesuffix('Classifier')}: {method.summary}.")
+    cls.__doc__ = text
     return dataclass(eq=False, repr=False, kw_only=True)(cls)  # type: ignore[return-value]
 
 

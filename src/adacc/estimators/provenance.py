@@ -45,8 +45,10 @@ def training_record(settings: Settings, classes: NDArray[Any]) -> dict[str, Any]
     }
 
 
-def check_same_training(last: dict[str, Any] | str, settings: Settings, classes: NDArray[Any]) -> None:
+def check_same_training(last: dict[str, Any] | str | None, settings: Settings, classes: NDArray[Any]) -> None:
     """Raise an error that names what differs between the last fit and these settings, if anything does."""
+    if last is None:
+        raise ValueError("warm_start needs the record of the last fit, which this model lacks; set warm_start=False")
     if isinstance(last, str):
         now = _text_of_early_files(settings)
         if last == now:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Real
 from typing import Any
@@ -22,121 +22,132 @@ from adacc.data.weights import as_counts
 from adacc.estimators.folds import check_groups
 from adacc.kernels import dtypes
 
-COLUMNS = ("n_features_in_", "feature_names_in_")
-"""What scikit-learn's validation notes of X, before anything is fitted."""
+
+def columns_of(estimator: Any) -> tuple[int | None, tuple[str, ...] | None]:
+    """Number and names of the columns that scikit-learn's validation has recorded; None where there are none."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return getattr(estimator, "n_features_in_", None), None if names is None else tuple(names)
 
 
-class TableReader:
-    """The part of an estimator that reads; it notes the columns of X as scikit-learn does."""
+def set_columns(estimator: Any, n_features: int | None, names: Iterable[str] | None) -> None:
+    """Record the columns as scikit-learn's validation does; None removes the attribute."""
+    array = None if names is None else np.array(list(names), dtype=object)
+    set_attributes(estimator, {"n_features_in_": n_features, "feature_names_in_": array})
 
-    pos_label: Any
 
-    @contextmanager
-    def _columns_restored_on_failure(self) -> Iterator[None]:
-        """A fit that fails leaves the estimator as it was: all else is set at the very end."""
-        before = {name: vars(self)[name] for name in COLUMNS if name in vars(self)}
-        try:
-            yield
-        except BaseException:
-            for name in COLUMNS:
-                self.__dict__.pop(name, None)
-            self.__dict__.update(before)
-            raise
+def set_attributes(estimator: Any, values: Mapping[str, Any]) -> None:
+    """Set fitted attributes; None removes one that an earlier fit has set."""
+    for name, value in values.items():
+        if value is not None:
+            setattr(estimator, name, value)
+        elif name in vars(estimator):
+            delattr(estimator, name)
 
-    def _read(self, X: Any, reset: bool, has_labels: bool = False) -> Table:
-        """X as a table, its columns checked against those of `fit` or (`reset`) setting them.
 
-        `has_labels`: whether some columns of `fit` were categories, so that an array may hold labels there.
-        """
-        if is_frame(X):
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            if 0 in X.shape:
-                raise ValueError(
-                    f"X must have rows and columns, got a frame of {X.shape[0]} rows, {X.shape[1]} columns"
-                )
-            return read(X)
-        if getattr(X, "dtype", np.dtype(float)).kind in "mM":
-            raise TypeError(f"X has the type {X.dtype}; adacc takes numbers, and categories as columns of a frame")
-        if has_labels and not sparse.issparse(X):
-            return ArrayTable(validate_data(self, X, reset=reset, dtype=object, ensure_all_finite=False))
-        takes = get_tags(self).input_tags
-        if isinstance(X, np.ndarray) and X.dtype == object:
-            X = np.where(np.frompyfunc(is_missing, 1, 1)(X).astype(bool), np.nan, X)  # pandas' NA is no number to NumPy
-        try:
-            with np.errstate(invalid="ignore"):  # scikit-learn adds up all cells, and huge ones of both signs to NaN
-                checked = validate_data(
-                    self,
-                    X,
-                    reset=reset,
-                    accept_sparse=["csr", "csc"] if takes.sparse else False,
-                    dtype="numeric",
-                    ensure_all_finite="allow-nan" if takes.allow_nan else True,
-                )
-        except OverflowError:
-            raise ValueError("X holds a whole number that is too large for a float") from None
-        except (TypeError, ValueError) as error:
-            if "could not convert string" not in str(error) and "arrays of bytes/strings" not in str(error):
-                raise type(error)(f"{error}{_first_odd_cell(X)}") from None
-            raise ValueError(f"{error} Give strings as columns of a frame: these are used as categories.") from None
-        return read(checked)
+@contextmanager
+def columns_restored_on_failure(estimator: Any) -> Iterator[None]:
+    """A fit that fails leaves the estimator as it was: all else is set at the very end."""
+    before = columns_of(estimator)
+    try:
+        yield
+    except BaseException:
+        set_columns(estimator, *before)
+        raise
 
-    def _read_training(self, X: Any, y: Any, sample_weight: Any, groups: Any = None, reset: bool = True) -> TrainingSet:
-        """Check X, y, the weights and the groups, and note the columns."""
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        table = self._read(X, reset=reset)
-        labels = check_labels(y, "y")
-        check_consistent_length(table.native, labels)
-        weight = check_weight(sample_weight, table.n_rows, "sample_weight")
-        group = check_groups(groups, table.n_rows)
-        used = np.flatnonzero(weight)
-        some_are_left_out = len(used) < table.n_rows
-        if some_are_left_out:
-            table, labels, weight = table.take(used), labels[used], weight[used]
-            group = None if group is None else group[used]
-        classes, codes = number_labels(labels)
-        check_classes(classes, some_are_left_out)
-        negative_class = self._negative_class(classes, np.bincount(codes, weight))
-        return TrainingSet(table, codes, weight, classes, negative_class, used, group)
 
-    def _negative_class(self, classes: NDArray[Any], class_weight: NDArray[Any]) -> int:
-        """Where ties go: of two classes the one that is not positive, of more the first."""
-        if self.pos_label is None:
-            return 1 if len(classes) == 2 and class_weight[1] > class_weight[0] else 0
-        if len(classes) != 2:
-            raise ValueError(f"pos_label is for two classes, got {self.pos_label!r} with {len(classes)} classes")
-        labels = classes.tolist()
-        if np.ndim(self.pos_label) or self.pos_label not in labels:
-            raise ValueError(f"pos_label must be one of {labels}, got {self.pos_label!r}")
-        return 1 - labels.index(self.pos_label)
+def read_table(estimator: Any, X: Any, reset: bool, has_labels: bool = False) -> Table:
+    """X as a table, its columns checked against those of `fit` or (`reset`) setting them.
 
-    def _hold_out(
-        self, settings: Settings, problem: TrainingSet, X_val: Any, y_val: Any, sample_weight_val: Any
-    ) -> tuple[TrainingSet, TrainingSet | None]:
-        if (X_val is None) != (y_val is None) or (X_val is None and sample_weight_val is not None):
-            raise ValueError("X_val and y_val must be given together, and sample_weight_val only with them")
-        if settings.patience is None:
-            if X_val is not None:
-                raise ValueError(
-                    "X_val is for early stopping: set n_iter_no_change, the number of rounds to be patient"
-                )
-            return problem, None
-        if X_val is None:
-            return problem.split(settings.validation_fraction, settings.seed)
-        try:
-            table = self._read(X_val, reset=False, has_labels=bool(problem.table.categorical.any()))
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"X_val: {error}") from None
-        labels = check_labels(y_val, "y_val")
-        check_consistent_length(table.native, labels)
-        weight = check_weight(sample_weight_val, table.n_rows, "sample_weight_val")
-        unknown = np.setdiff1d(labels, problem.classes)
-        if len(unknown):
-            raise ValueError(f"y_val has the label {unknown.tolist()[0]!r}, which y does not have")
-        codes = np.searchsorted(problem.classes, labels)
-        return problem, TrainingSet(
-            table, codes, weight, problem.classes, problem.negative_class, np.arange(len(codes))
-        )
+    `has_labels`: whether some columns of `fit` were categories, so that an array may hold labels there.
+    """
+    if is_frame(X):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        if 0 in X.shape:
+            raise ValueError(f"X must have rows and columns, got a frame of {X.shape[0]} rows, {X.shape[1]} columns")
+        return read(X)
+    if getattr(X, "dtype", np.dtype(float)).kind in "mM":
+        raise TypeError(f"X has the type {X.dtype}; adacc takes numbers, and categories as columns of a frame")
+    if has_labels and not sparse.issparse(X):
+        return ArrayTable(validate_data(estimator, X, reset=reset, dtype=object, ensure_all_finite=False))
+    takes = get_tags(estimator).input_tags
+    if isinstance(X, np.ndarray) and X.dtype == object:
+        X = np.where(np.frompyfunc(is_missing, 1, 1)(X).astype(bool), np.nan, X)  # pandas' NA is no number to NumPy
+    try:
+        with np.errstate(invalid="ignore"):  # scikit-learn adds up all cells, and huge ones of both signs to NaN
+            checked = validate_data(
+                estimator,
+                X,
+                reset=reset,
+                accept_sparse=["csr", "csc"] if takes.sparse else False,
+                dtype="numeric",
+                ensure_all_finite="allow-nan" if takes.allow_nan else True,
+            )
+    except OverflowError:
+        raise ValueError("X holds a whole number that is too large for a float") from None
+    except (TypeError, ValueError) as error:
+        if "could not convert string" not in str(error) and "arrays of bytes/strings" not in str(error):
+            raise type(error)(f"{error}{_first_odd_cell(X)}") from None
+        raise ValueError(f"{error} Give strings as columns of a frame: these are used as categories.") from None
+    return read(checked)
+
+
+def read_training(
+    estimator: Any, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, reset: bool = True
+) -> TrainingSet:
+    """Check X, y, the weights and the groups, and note the columns."""
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
+    table = read_table(estimator, X, reset=reset)
+    labels = check_labels(y, "y")
+    check_consistent_length(table.native, labels)
+    weight = check_weight(sample_weight, table.n_rows, "sample_weight")
+    group = check_groups(groups, table.n_rows)
+    used = np.flatnonzero(weight)
+    some_are_left_out = len(used) < table.n_rows
+    if some_are_left_out:
+        table, labels, weight = table.take(used), labels[used], weight[used]
+        group = None if group is None else group[used]
+    classes, codes = number_labels(labels)
+    check_classes(classes, some_are_left_out)
+    negative_class = find_negative_class(estimator.pos_label, classes, np.bincount(codes, weight))
+    return TrainingSet(table, codes, weight, classes, negative_class, used, group)
+
+
+def hold_out(
+    estimator: Any, settings: Settings, problem: TrainingSet, X_val: Any, y_val: Any, sample_weight_val: Any
+) -> tuple[TrainingSet, TrainingSet | None]:
+    if (X_val is None) != (y_val is None) or (X_val is None and sample_weight_val is not None):
+        raise ValueError("X_val and y_val must be given together, and sample_weight_val only with them")
+    if settings.patience is None:
+        if X_val is not None:
+            raise ValueError("X_val is for early stopping: set n_iter_no_change, the number of rounds to be patient")
+        return problem, None
+    if X_val is None:
+        return problem.split(settings.validation_fraction, settings.seed)
+    try:
+        table = read_table(estimator, X_val, reset=False, has_labels=bool(problem.table.categorical.any()))
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"X_val: {error}") from None
+    labels = check_labels(y_val, "y_val")
+    check_consistent_length(table.native, labels)
+    weight = check_weight(sample_weight_val, table.n_rows, "sample_weight_val")
+    unknown = np.setdiff1d(labels, problem.classes)
+    if len(unknown):
+        raise ValueError(f"y_val has the label {unknown.tolist()[0]!r}, which y does not have")
+    codes = np.searchsorted(problem.classes, labels)
+    return problem, TrainingSet(table, codes, weight, problem.classes, problem.negative_class, np.arange(len(codes)))
+
+
+def find_negative_class(pos_label: Any, classes: NDArray[Any], class_weight: NDArray[Any]) -> int:
+    """Number of the class that wins ties: the negative of two classes, the first of more."""
+    if pos_label is None:
+        return 1 if len(classes) == 2 and class_weight[1] > class_weight[0] else 0
+    if len(classes) != 2:
+        raise ValueError(f"pos_label is for two classes, got {pos_label!r} with {len(classes)} classes")
+    labels = classes.tolist()
+    if np.ndim(pos_label) or pos_label not in labels:
+        raise ValueError(f"pos_label must be one of {labels}, got {pos_label!r}")
+    return 1 - labels.index(pos_label)
 
 
 def _first_odd_cell(X: Any) -> str:

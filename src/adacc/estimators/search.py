@@ -22,12 +22,14 @@ from adacc.boosting.settings import Settings
 from adacc.costs import class_costs
 from adacc.data.threads import Threads
 from adacc.data.training_set import TrainingSet
-from adacc.estimators.base import BaseBoosting, fitted_attributes
+from adacc.estimators.base import restore
+from adacc.estimators.booster import BaseBoosting, finish_model, settings_of
 from adacc.estimators.folds import make_splitter
-from adacc.estimators.reading import COLUMNS
+from adacc.estimators.reading import columns_of, read_training, set_columns
 from adacc.estimators.scoring import ranks, read_scoring, score, scores_by_counts, without_predicting
-from adacc.estimators.settings import read_settings, whole
+from adacc.estimators.settings import whole
 from adacc.estimators.unseen import unseen_ignored
+from adacc.model.fitted import FittedModel
 
 
 class Best(NamedTuple):
@@ -45,7 +47,7 @@ class Grid:
 
     estimator: Any
     settings: Settings
-    columns: dict[str, Any]
+    feature_names: tuple[str, ...] | None
     costs: list[Any]
     by_label: list[dict[Any, float]]
     rounds: list[int]
@@ -59,8 +61,8 @@ class Grid:
         """The estimator with the i-th costs, fitted: what was trained, up to a number of rounds."""
         model = clone(self.estimator).set_params(costs=self.costs[i], n_estimators=n_rounds)
         ensemble = trained.ensemble.first(min(n_rounds, len(trained.ensemble)))
-        model.__dict__.update({**self.columns, **fitted_attributes(ensemble, problem, self.tries[i])})
-        return model
+        fitted = FittedModel(ensemble, problem.classes, problem.table.n_columns, self.feature_names)
+        return restore(model, finish_model(fitted, problem, self.tries[i]))
 
 
 def _of_best(name: str) -> Callable[..., Any]:
@@ -173,14 +175,14 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        settings, rounds = self._check()
+        settings, rounds = read_search(self)
         template = clone(self.estimator)
-        problem = template._read_training(X, y, sample_weight, groups)
-        columns = {name: vars(template)[name] for name in COLUMNS if name in vars(template)}
+        problem = read_training(template, X, y, sample_weight, groups)
+        columns = columns_of(template)
         grid = Grid(
             self.estimator,
             settings,
-            columns,
+            columns[1],
             *read_costs(self.costs, problem.classes, problem.rows.class_weight, problem.negative_class),
             rounds,
         )
@@ -227,9 +229,7 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.n_splits_ = 0 if self.cv is None else len(by_split)
         self.scorer_ = scorer
         self.classes_ = problem.classes
-        for name in COLUMNS:
-            self.__dict__.pop(name, None)
-        self.__dict__.update(columns)
+        set_columns(self, *columns)
         if trained[best[t]].failed:
             warnings.warn(
                 "with the best costs already the first weak learner is no better than chance; it is kept alone",
@@ -273,22 +273,24 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             tags.input_tags = get_tags(self.estimator).input_tags
         return tags
 
-    def _check(self) -> tuple[Settings, list[int]]:
-        if not isinstance(self.estimator, BaseBoosting):
-            raise TypeError(f"estimator must be a classifier of adacc that takes costs, got {self.estimator!r}")
-        settings = read_settings(self.estimator._settable())
-        if not settings.rule.uses_costs:
-            able = ", ".join(name for name, method in METHODS.items() if method.rule.uses_costs)
-            raise ValueError(f"{self.estimator!r} takes no costs to search; those that do are {able}")
-        if settings.patience is not None:
-            raise ValueError("n_iter_no_change must be None in a cost search: give `rounds` to try instead")
-        rounds = self.rounds
-        if rounds is None:
-            rounds = [settings.n_rounds]
-        if not _is_list(rounds):
-            raise ValueError(f"rounds must be a list of numbers of rounds, got {rounds!r}")
-        rounds = sorted({whole(f"rounds[{at}]", n_rounds, least=1) for at, n_rounds in enumerate(rounds)})
-        return replace(settings, n_rounds=rounds[-1]), rounds
+
+def read_search(search: CostSearchCV) -> tuple[Settings, list[int]]:
+    """The settings of the estimator, with the largest number of rounds, and all numbers of rounds, checked."""
+    if not isinstance(search.estimator, BaseBoosting):
+        raise TypeError(f"estimator must be a classifier of adacc that takes costs, got {search.estimator!r}")
+    settings = settings_of(search.estimator)
+    if not settings.rule.uses_costs:
+        able = ", ".join(name for name, method in METHODS.items() if method.rule.uses_costs)
+        raise ValueError(f"{search.estimator!r} takes no costs to search; those that do are {able}")
+    if settings.patience is not None:
+        raise ValueError("n_iter_no_change must be None in a cost search: give `rounds` to try instead")
+    rounds = search.rounds
+    if rounds is None:
+        rounds = [settings.n_rounds]
+    if not _is_list(rounds):
+        raise ValueError(f"rounds must be a list of numbers of rounds, got {rounds!r}")
+    rounds = sorted({whole(f"rounds[{at}]", n_rounds, least=1) for at, n_rounds in enumerate(rounds)})
+    return replace(settings, n_rounds=rounds[-1]), rounds
 
 
 def _is_list(value: Any) -> bool:

@@ -16,8 +16,9 @@ from adacc.algorithms import Method
 from adacc.algorithms.catalog import resolve_options
 from adacc.boosting.settings import Settings
 from adacc.estimators.parameters import OPTIONS_OF_ALL, SHARED
+from adacc.learners.catalog import LEARNERS
+from adacc.learners.growth import Growth
 from adacc.learners.splits import CRITERIA
-from adacc.learners.tree import Growth
 
 
 def read_settings(params: dict[str, Any]) -> Settings:
@@ -27,7 +28,9 @@ def read_settings(params: dict[str, Any]) -> Settings:
     method, rule, options = resolve_options(params["method"], given)
     _check_options(options)
     estimator = params["estimator"]
-    if estimator is not None and not _can_be_boosted(estimator):
+    if isinstance(estimator, str):
+        one_of("estimator", estimator, LEARNERS)
+    elif estimator is not None and not _can_be_boosted(estimator):
         raise TypeError(f"estimator must be a classifier whose fit takes sample_weight, got {estimator!r}")
     if not isinstance(params["verbose"], bool):
         whole("verbose", params["verbose"], least=0)

@@ -24,6 +24,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
+from adacc.algorithms.catalog import FORESTS
 from adacc.estimators.classifiers import AdaBoostClassifier
 from adacc.estimators.folds import TimeSplit
 from adacc.estimators.forest import AdaCCForestClassifier
@@ -164,10 +165,10 @@ def _adaboost(fold: Fold) -> Scores:
     return _at_rounds(model.staged_decision_function(fold.X_test), fold.rounds)
 
 
-def _forest(classifier: type[AdaCCForestClassifier], fold: Fold) -> Scores:
+def _forest(fold: Fold) -> Scores:
     """With its own defaults, the number of its bags among them."""
     tuning_cv = TimeSplit(FOREST_TIME_FOLDS) if fold.in_time else None
-    model = classifier(pos_label=1, n_jobs=1, random_state=fold.seed, tuning_cv=tuning_cv)
+    model = AdaCCForestClassifier(pos_label=1, n_jobs=1, random_state=fold.seed, tuning_cv=tuning_cv)
     model.fit(fold.X, fold.y, groups=fold.groups)
     return {1: model.decision_function(fold.X_test)}
 
@@ -254,15 +255,12 @@ def _of_imblearn(
     )  # fmt: skip
 
 
-FORESTS = {"adacc-forest": AdaCCForestClassifier}
-"""Methods of adacc that are no rule of boosting: computed as baselines are, and counted among our own."""
-
 BASELINES = {
     "adacc-forest": Baseline(
-        "AdaCC forest",
-        "AdaCC2 on trees, many times, on bags of rows, with the decision of best balanced accuracy out of the bags.",
+        FORESTS["adacc-forest"].label,
+        f"{FORESTS['adacc-forest'].summary[0].upper()}{FORESTS['adacc-forest'].summary[1:]}.",
         "adacc",
-        partial(_forest, FORESTS["adacc-forest"]),
+        _forest,
         boosts=False,
         probability=_from_half_log_odds,
     ),

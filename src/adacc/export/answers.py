@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from onnx import TensorProto
 
 from adacc.algorithms.base import ROUNDING
-from adacc.estimators.voting import BaseAdditiveClassifier
 from adacc.export.graph import FLAT, ONNX_TYPES, Graph
 from adacc.export.sums import Conditions, add_conditions
 from adacc.export.votes import Votes
 from adacc.model.calibration import DECIMALS, Calibrator, Isotonic, Sigmoid, decision_scores
+from adacc.model.fitted import FittedModel
 
 LEAST = 1e-15
 """The probability below which `decision_scores` takes no logarithm."""
@@ -46,25 +46,23 @@ class Decided(NamedTuple):
     scores: str
 
 
-def write_model(
-    graph: Graph, model: BaseAdditiveClassifier, adding: Votes, inputs: Sequence[str], dtype: str
-) -> Answers:
+def write_model(graph: Graph, model: FittedModel, adding: Votes, inputs: Sequence[str], dtype: str) -> Answers:
     """Add a model to a graph; `inputs` are one matrix with all columns, or each column as a matrix of one."""
     votes = adding.write(graph, inputs)
-    decided = _decide_two(graph, model, votes) if len(model.classes_) == 2 else _decide_more(graph, model, votes)
+    decided = _decide_two(graph, model, votes) if len(model.classes) == 2 else _decide_more(graph, model, votes)
     turned = graph.node("Transpose", decided.probabilities, perm=[1, 0])
     return Answers(
         graph.node("Gather", decided.labels, graph.node("Reshape", decided.position, FLAT)),
         graph.node("Cast", turned, to=ONNX_TYPES[dtype]),
         graph.node("Reshape", decided.scores, FLAT)
-        if len(model.classes_) == 2
+        if len(model.classes) == 2
         else graph.node("Transpose", decided.scores, perm=[1, 0]),
     )
 
 
-def class_labels(model: BaseAdditiveClassifier) -> NDArray[Any]:
+def class_labels(model: FittedModel) -> NDArray[Any]:
     """The labels as ONNX has them: strings, or whole numbers, which booleans and floats become."""
-    labels = model.classes_.tolist()
+    labels = model.classes.tolist()
     if isinstance(labels[0], str):
         return np.array(labels, dtype=object)
     if any(abs(int(label)) >= 2**63 for label in labels):
@@ -72,26 +70,26 @@ def class_labels(model: BaseAdditiveClassifier) -> NDArray[Any]:
     return np.array(labels, dtype=np.int64)
 
 
-def _decide_two(graph: Graph, model: BaseAdditiveClassifier, votes: str) -> Decided:
+def _decide_two(graph: Graph, model: FittedModel, votes: str) -> Decided:
     tied = graph.node("LessOrEqual", graph.node("Abs", votes), np.array(ROUNDING))
     scores = votes = graph.node("Where", tied, np.array(0.0), votes)
-    labels, turn = class_labels(model), ROUNDING / 2 if model._ensemble.negative_class == 0 else -ROUNDING / 2
-    if model._calibrator is None:
+    labels, turn = class_labels(model), ROUNDING / 2 if model.ensemble.negative_class == 0 else -ROUNDING / 2
+    if model.calibrator is None:
         probabilities = _expit(graph, graph.node("Mul", votes, np.array([[-2.0], [2.0]])))
     else:
         rounded = _rounded(graph, votes)
-        p = _calibrated(graph, model._calibrator, rounded)
+        p = _calibrated(graph, model.calibrator, rounded)
         probabilities = graph.node("Concat", graph.node("Sub", np.array(1.0), p), p, axis=0)
-        if model._multipliers is not None:  # the probabilities decide
+        if model.multipliers is not None:  # the probabilities decide
             turn, sides = _turning_score(model)
             labels, votes = labels[sides], rounded
             odds = graph.node("MatMul", np.array([[-1.0, 1.0]]), _logs(graph, probabilities))
-            scores = graph.node("Add", odds, decision_scores(np.ones((1, 2)), model._multipliers))
+            scores = graph.node("Add", odds, decision_scores(np.ones((1, 2)), model.multipliers))
     above = graph.node("Greater", votes, np.array(turn))
     return Decided(labels, graph.node("Cast", above, to=TensorProto.INT64), probabilities, scores)
 
 
-def _turning_score(model: BaseAdditiveClassifier) -> tuple[float, list[int]]:
+def _turning_score(model: FittedModel) -> tuple[float, list[int]]:
     """Where a calibrated model of two classes changes its mind, and the classes below and above.
 
     Sought with the model itself: where probability and costs balance, the last bit of a logarithm decides, and a
@@ -99,9 +97,9 @@ def _turning_score(model: BaseAdditiveClassifier) -> tuple[float, list[int]]:
     """
 
     def answer(score: float) -> int:
-        return int(model._ensemble.classes(model._decision_scores(np.array([score])))[0])
+        return int(model.ensemble.classes(model.decision_scores(np.array([score])))[0])
 
-    high = 1.0 + float(np.abs(model._ensemble.votes * model._ensemble.decision).sum())
+    high = 1.0 + float(np.abs(model.ensemble.votes * model.ensemble.decision).sum())
     low = -high
     sides = [answer(low), answer(high)]
     for _ in range(BISECTIONS):
@@ -110,18 +108,18 @@ def _turning_score(model: BaseAdditiveClassifier) -> tuple[float, list[int]]:
     return low, sides
 
 
-def _decide_more(graph: Graph, model: BaseAdditiveClassifier, votes: str) -> Decided:
+def _decide_more(graph: Graph, model: FittedModel, votes: str) -> Decided:
     scores = settled = _first_of_equals(graph, votes, ROUNDING)
-    if model._calibrator is None:
+    if model.calibrator is None:
         probabilities = graph.node("Softmax", graph.node("Mul", scores, np.array(2.0)), axis=0)
     else:
-        n_classes = len(model.classes_)
-        each = _calibrated(graph, model._calibrator, _rounded(graph, settled))
+        n_classes = len(model.classes)
+        each = _calibrated(graph, model.calibrator, _rounded(graph, settled))
         whole = graph.node("MatMul", np.ones((1, n_classes)), each)
         some = graph.node("Greater", whole, np.array(0.0))
         probabilities = graph.node("Where", some, graph.node("Div", each, whole), np.array(1.0 / n_classes))
-        if model._multipliers is not None:  # the probabilities decide
-            by_costs = decision_scores(np.ones((1, n_classes)), model._multipliers).T
+        if model.multipliers is not None:  # the probabilities decide
+            by_costs = decision_scores(np.ones((1, n_classes)), model.multipliers).T
             scores = graph.node("Add", _logs(graph, probabilities), by_costs)
             settled = _first_of_equals(graph, scores, LOG_NOISE)
     return Decided(class_labels(model), graph.node("ArgMax", settled, axis=0, keepdims=0), probabilities, scores)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -9,11 +10,11 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
+from adacc.estimators.base import BaseAdditiveClassifier
 from adacc.estimators.settings import one_of
-from adacc.estimators.voting import BaseAdditiveClassifier
 from adacc.export.answers import class_labels, write_model
 from adacc.export.graph import ML, ML_OPSET, ONNX_TYPES, OPSET, OnnxGraph
-from adacc.export.votes import votes_of
+from adacc.export.votes import fitted_model, votes_of
 
 IR_VERSION = 7
 """The version of the file format that came with `OPSET`."""
@@ -61,13 +62,14 @@ def to_onnx(model: BaseAdditiveClassifier, dtype: str = "float32") -> onnx.Model
     (True, True)
     """
     one_of("dtype", dtype, tuple(ONNX_TYPES))
-    votes = votes_of(model, dtype)
-    inputs = _inputs(model._column_names, votes.is_text.tolist(), ONNX_TYPES[dtype])
+    fitted = fitted_model(model)
+    votes = votes_of(fitted, dtype)
+    inputs = _inputs(fitted.column_names, votes.is_text.tolist(), ONNX_TYPES[dtype])
     graph = OnnxGraph(reserved=(*(each.name for each in inputs), *OUTPUTS))
-    answers = write_model(graph, model, votes, [each.name for each in inputs], dtype)
+    answers = write_model(graph, fitted, votes, [each.name for each in inputs], dtype)
     for result, name in zip(answers, OUTPUTS, strict=True):
         graph.give(result, name)
-    outputs = _outputs(class_labels(model), ONNX_TYPES[dtype])
+    outputs = _outputs(class_labels(fitted), ONNX_TYPES[dtype])
     return helper.make_model(
         helper.make_graph(graph.nodes, type(model).__name__, inputs, outputs, graph.constants),
         opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid(ML, ML_OPSET)],
@@ -77,7 +79,7 @@ def to_onnx(model: BaseAdditiveClassifier, dtype: str = "float32") -> onnx.Model
     )
 
 
-def _inputs(names: list[str], is_text: list[bool], of_numbers: int) -> list[onnx.ValueInfoProto]:
+def _inputs(names: Sequence[str], is_text: list[bool], of_numbers: int) -> list[onnx.ValueInfoProto]:
     if not any(is_text):
         return [helper.make_tensor_value_info("X", of_numbers, ["rows", len(names)])]
     for name in names:

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import TensorProto, numpy_helper
 
-from adacc.estimators.revival import CLASSES
+import adacc
+from adacc.algorithms.catalog import ESTIMATORS
 from adacc.export.answers import class_labels, write_model
 from adacc.export.graph import ML_OPSET, ONNX_TYPES, OPSET, Graph
-from adacc.export.votes import checked, votes_of
+from adacc.export.votes import fitted_model, votes_of
 
 ALIAS = "AdaccBoosting"
 
@@ -44,8 +45,8 @@ def register_skl2onnx() -> None:
         raise ImportError("register_skl2onnx needs skl2onnx: pip install 'adacc[onnx]'") from None
     # skl2onnx looks for all three; of "nocl", classes by number instead of label, there is only the one kind.
     options = {"zipmap": [True, False, "columns"], "output_class_labels": [False, True], "nocl": [False]}
-    for cls in CLASSES.values():
-        update_registered_converter(cls, ALIAS, _set_types, _convert, options=options)
+    for name in ESTIMATORS:
+        update_registered_converter(getattr(adacc, name), ALIAS, _set_types, _convert, options=options)
 
 
 class SklearnGraph(Graph):
@@ -84,12 +85,12 @@ def _set_types(operator: Any) -> None:
     """Say what the outputs are, as skl2onnx asks before it converts."""
     from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, Int64TensorType, StringTensorType
 
-    model = checked(operator.raw_operator)
+    model = fitted_model(operator.raw_operator)
     n_rows = operator.inputs[0].get_first_dimension()
     of_labels = StringTensorType if class_labels(model).dtype == object else Int64TensorType
     of_probabilities = DoubleTensorType if _has(operator, DoubleTensorType) else FloatTensorType
     operator.outputs[0].set_type(of_labels([n_rows]))
-    operator.outputs[1].set_type(of_probabilities([n_rows, len(model.classes_)]))
+    operator.outputs[1].set_type(of_probabilities([n_rows, len(model.classes)]))
 
 
 def _convert(scope: Any, operator: Any, container: Any) -> None:
@@ -98,7 +99,7 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
 
     if container.target_opset < OPSET:
         raise ValueError(f"adacc needs a target_opset of {OPSET} or more, got {container.target_opset}")
-    model, graph = operator.raw_operator, SklearnGraph(scope, container)
+    model, graph = fitted_model(operator.raw_operator), SklearnGraph(scope, container)
     # Whole numbers may have more digits than a float32.
     dtype = "float64" if _has(operator, DoubleTensorType) or _has(operator, Int64TensorType) else "float32"
     votes = votes_of(model, dtype)

@@ -109,7 +109,7 @@ class Sum:
 def as_sum(stumps: Stumps, shares: Array, names: Sequence[str], dtype: str) -> Sum:
     """The sum that stumps are, each adding its share by class, for columns of these names and cells of this type."""
     is_text = text_columns(stumps.bin_mapper, names)
-    steps = stumps.pruned().compile(shares)
+    steps = stumps.step_functions(shares)
     constant, found, words = steps.constant, [], []
     for column, coding, values in steps.curves():
         if not isinstance(coding, CategoryBins):

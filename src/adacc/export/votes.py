@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,13 +11,11 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from adacc.estimators.voting import BaseAdditiveClassifier
+from adacc.estimators.base import BaseAdditiveClassifier
 from adacc.export.graph import Graph
-from adacc.export.sums import as_sum
-from adacc.export.trees import as_forest
-from adacc.learners.stump import Stumps
-from adacc.learners.tree import Trees
+from adacc.learners.catalog import LEARNERS
 from adacc.model.ensemble import contributions
+from adacc.model.fitted import FittedModel
 
 
 class Votes(Protocol):
@@ -30,29 +29,29 @@ class Votes(Protocol):
         """Add the votes to a graph, shape (n_outputs, n_rows); the inputs are those of `write_model`."""
 
 
-def votes_of(model: Any, dtype: str) -> Votes:
-    """The votes of a fitted model, for cells of this type, or an error that says why it cannot be exported."""
-    names, ensemble = checked(model)._column_names, model._ensemble
-    shares = contributions(ensemble.votes, ensemble.decision)
-    if isinstance(ensemble.models, Trees):
-        return as_forest(ensemble.models, shares, names, dtype)
-    return as_sum(ensemble.models, shares, names, dtype)
+def votes_of(model: FittedModel, dtype: str) -> Votes:
+    """The votes of a model for inputs of this type; an error if they cannot be exported."""
+    models, ensemble = model.ensemble.models, model.ensemble
+    writer = None if models.learner is None else LEARNERS[models.learner].onnx
+    if writer is None:
+        raise ValueError(
+            "only native stumps and trees (estimator=None) can be exported, and the weak learners of this model are "
+            f"{type(models.describe(model.classes)[0]).__name__}"
+        )
+    module, _, name = writer.partition(":")
+    make = getattr(import_module(module), name)
+    return make(models, contributions(ensemble.votes, ensemble.decision), model.column_names, dtype)
 
 
-def checked(model: Any) -> BaseAdditiveClassifier:
-    """The model, if it is fitted and made of stumps or trees."""
-    if isinstance(model, Pipeline):
+def fitted_model(estimator: Any) -> FittedModel:
+    """The model of a fitted classifier of adacc."""
+    if isinstance(estimator, Pipeline):
         raise TypeError(
             "the model must be a classifier of adacc, got a Pipeline: skl2onnx converts these once it knows adacc's "
             "classifiers. Call adacc.export.register_skl2onnx(), and then skl2onnx.to_onnx(pipeline, X[:1], "
             'options={"zipmap": False})'
         )
-    if not isinstance(model, BaseAdditiveClassifier):
-        raise TypeError(f"the model must be a classifier of adacc, got {type(model).__name__}: {model!r:.80}")
-    check_is_fitted(model)
-    if not isinstance(model._ensemble.models, Stumps | Trees):
-        raise ValueError(
-            "only native stumps and trees (estimator=None) can be exported, and this model's weak learner is "
-            f"{model.get_params(deep=False)['estimator']!r}"
-        )
-    return model
+    if not isinstance(estimator, BaseAdditiveClassifier):
+        raise TypeError(f"the model must be a classifier of adacc, got {type(estimator).__name__}: {estimator!r:.80}")
+    check_is_fitted(estimator)
+    return estimator.fitted_model_

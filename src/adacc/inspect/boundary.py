@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from adacc.algorithms.base import Array
 from adacc.data.columns import read
+from adacc.estimators.base import read_known
 from adacc.inspect.display import Display, as_rare, named, rare_class
 from adacc.inspect.style import COMMON, RARE, styled
 
@@ -135,7 +136,7 @@ class BoundaryDisplay(Display):
 
 
 def _panels(model: Any, X: Array, y: ArrayLike, grid: Array, rounds: Sequence[int]) -> list[Panel]:
-    ensemble, rare = model._ensemble, rare_class(model)
+    ensemble, rare = model.fitted_model_.ensemble, rare_class(model)
     at_grid, every = read(grid), np.arange(len(grid), dtype=np.uint32)
     weights = row_weights(model, X, y)
     panels = []
@@ -153,9 +154,9 @@ def row_weights(model: Any, X: ArrayLike, y: ArrayLike) -> Array:
 
     From the recorded factors; the rows must be those of `fit`, each of the same weight.
     """
-    ensemble = model._ensemble
+    ensemble = model.fitted_model_.ensemble
     true = np.searchsorted(model.classes_, np.asarray(y))
-    table = model._read_known(X)
+    table = read_known(model, X)
     by_class = ensemble.history["class_weight"][0] / np.bincount(true, minlength=len(model.classes_))
     weights = np.empty((len(ensemble), len(true)))
     now = by_class[true]

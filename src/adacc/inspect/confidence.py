@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from adacc.algorithms.base import Array
+from adacc.estimators.base import read_known
 from adacc.inspect.display import Display, as_rare, named, rare_class
 from adacc.inspect.style import line_of, styled
 
@@ -84,10 +85,10 @@ class ConfidenceDisplay(Display):
 
 def confidences(model: Any, X: Any, is_rare: Any, rounds: int | None = None) -> Array:
     """Score for the true class over the sum of all votes, from -1 to 1."""
-    ensemble = model._ensemble
+    ensemble = model.fitted_model_.ensemble
     if rounds is not None:
         ensemble = ensemble.first(min(rounds, len(ensemble)))
-    scores = ensemble.scores(model._read_known(X))
+    scores = ensemble.scores(read_known(model, X))
     towards_rare = scores if rare_class(model) == 1 else -scores
     most = np.abs(ensemble.votes * ensemble.decision).max(axis=1).sum()
     return np.where(is_rare, towards_rare, -towards_rare) / most

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from adacc.estimators.base import BaseBoosting
-from adacc.estimators.voting import BaseAdditiveClassifier
+from adacc.estimators import booster
+from adacc.estimators.base import BaseAdditiveClassifier
+from adacc.estimators.booster import BaseBoosting
 
 
 class Display:
@@ -55,7 +56,7 @@ def method_of(estimator: Any) -> str:
     """The name of an estimator's method."""
     inner = getattr(estimator, "estimator", None)
     chosen = inner if isinstance(inner, BaseBoosting) else estimator
-    return str(chosen._settable()["method"]) if isinstance(chosen, BaseBoosting) else type(estimator).__name__
+    return str(booster.method_of(chosen)) if isinstance(chosen, BaseBoosting) else type(estimator).__name__
 
 
 def rare_class(estimator: BaseBoosting) -> int:
@@ -64,7 +65,7 @@ def rare_class(estimator: BaseBoosting) -> int:
         raise ValueError(
             f"this display is for two classes, got {len(estimator.classes_)}: {estimator.classes_.tolist()}"
         )
-    return 1 - estimator._ensemble.negative_class
+    return 1 - estimator.fitted_model_.ensemble.negative_class
 
 
 def as_rare(estimator: BaseBoosting, y: Any) -> NDArray[np.bool_]:

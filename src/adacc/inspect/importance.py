@@ -27,7 +27,7 @@ class ImportanceDisplay(Display):
     def from_estimators(cls, estimators: Any, max_features: int | None = None) -> ImportanceDisplay:
         """Of fitted classifiers: the share of each feature in the votes; the `max_features` largest where given."""
         models = named(estimators)
-        names = next(iter(models.values()))._column_names
+        names = list(next(iter(models.values())).fitted_model_.column_names)
         table = pd.DataFrame({label: model.feature_importances_ for label, model in models.items()}, index=names)
         if max_features is not None:
             table = table.loc[table.mean(axis=1).sort_values(ascending=False, kind="stable").index[:max_features]]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from adacc.estimators.base import BaseBoosting
+from adacc.estimators.booster import BaseBoosting
 from adacc.inspect.display import Display, named, rare_class
 from adacc.inspect.style import line_of, styled
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,14 @@ IDENTITY = np.arange(dtypes.MAX_CLASSES, dtype=dtypes.CLASS)
 class Classifiers:
     """Fitted scikit-learn classifiers, one a round; they speak of classes by number."""
 
+    learner: ClassVar = None
+    bin_mapper: ClassVar = None
+
     fitted: list[Any]
+
+    @property
+    def used(self) -> NDArray[np.int32]:
+        return np.empty(0, dtype=np.int32)
 
     def __len__(self) -> int:
         return len(self.fitted)
@@ -42,18 +49,21 @@ class Classifiers:
     def compile(self, contributions: Array) -> Votes:
         return Votes(self, contributions)
 
+    def step_functions(self, contributions: Array) -> None:
+        return None
+
     def importances(self, n_features: int) -> Array:
         return np.array([model.feature_importances_ for model in self.fitted])
 
     def describe(self, classes: NDArray[Any]) -> list[Any]:
         return self.fitted
 
-    def check(self, table: Table) -> None:
-        """The classifiers look for themselves."""
+    def to_arrays(self) -> NoReturn:
+        raise ValueError("external classifiers cannot be written as arrays")
 
-    @property
-    def has_labels(self) -> bool:
-        return False
+    @classmethod
+    def from_arrays(cls, *_: Any) -> NoReturn:
+        raise ValueError("external classifiers cannot be read from arrays")
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,14 @@ from adacc.data.rows import LeafAssignment, Weights
 from adacc.data.samples import Sample
 from adacc.data.threads import Threads
 from adacc.kernels import dtypes
-from adacc.learners.base import used_features, weigh_pairs
+from adacc.learners.base import (
+    ArrayFields,
+    LearnerInput,
+    check_class_numbers,
+    check_cuts,
+    used_features,
+    weigh_pairs,
+)
 from adacc.learners.splits import Splitter
 from adacc.learners.step_functions import Steps, compile_stumps
 
@@ -44,6 +51,8 @@ class Stump(NamedTuple):
 @dataclass(frozen=True)
 class Stumps:
     """Fitted stumps as a record array, with the bin mapper that reads their cuts."""
+
+    learner: ClassVar = "stump"
 
     records: NDArray[np.void]
     bin_mapper: BinMapper
@@ -81,12 +90,12 @@ class Stumps:
         for t, feature in enumerate(self.records["feature"].tolist()):
             yield columns.get(feature, nothing), self.lookup(t)
 
-    def pruned(self) -> Stumps:
-        """The same predictions, without the splits whose branches all predict the same class."""
+    def step_functions(self, contributions: Array) -> Steps:
+        # A split whose branches all predict the same class is part of the constant.
         lookups = (self.lookup(t) for t in range(len(self)))
         records = self.records.copy()
         records["feature"][[(lookup == lookup[0]).all() for lookup in lookups]] = -1
-        return Stumps(records, self.bin_mapper)
+        return Stumps(records, self.bin_mapper).compile(contributions)
 
     def compile(self, contributions: Array) -> Steps:
         return compile_stumps(self.bin_mapper, self._by_code(contributions), self._constant(contributions))
@@ -120,12 +129,23 @@ class Stumps:
         threshold = float(feature.thresholds[cut]) if cut < len(feature.thresholds) else np.inf
         return Stump(int(record["feature"]), threshold, None, *branches)
 
-    def check(self, table: Table) -> None:
-        self.bin_mapper.check(table)
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        return {f"stump_{field}": self.records[field] for field in dtypes.STUMP.names or ()}
 
-    @property
-    def has_labels(self) -> bool:
-        return bool(self.bin_mapper.categorical.any())
+    @classmethod
+    def from_arrays(cls, fields: ArrayFields, bin_mapper: BinMapper, n_classes: int) -> Stumps:
+        feature = fields.array("stump_feature", np.int32, None)
+        n_rounds = len(feature)
+        if n_rounds == 0:
+            raise ValueError("stump_feature.npy must hold at least one round")
+        records = np.empty(n_rounds, dtypes.STUMP)
+        records["feature"] = feature
+        records["cut"] = fields.array("stump_cut", np.uint32, n_rounds)
+        check_cuts(records, bin_mapper.features, "stump")
+        for branch in ("left", "right", "missing"):
+            records[branch] = fields.array(f"stump_{branch}", dtypes.CLASS, n_rounds)
+            check_class_numbers(records[branch], n_classes, f"stump_{branch}")
+        return cls(records, bin_mapper)
 
 
 class StumpLearner:
@@ -143,6 +163,12 @@ class StumpLearner:
         self._threads_of_round = threads if layout.work > WORTH_THREADS else Threads(1)
         self.histogram = histogram
         self.splitter = Splitter(self.bin_mapper, self.rows.n_classes, criterion, negative_class)
+
+    @classmethod
+    def make(cls, given: LearnerInput) -> StumpLearner:
+        binned = given.binned
+        histogram = binned.copy_histogram() if given.shared else binned.histogram
+        return cls(binned, histogram, given.criterion, given.negative_class, given.threads)
 
     def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, LeafAssignment, Array]:
         if sample is None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import ceil, log2, sqrt
-from typing import Any, NamedTuple
+from math import ceil, log2
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,48 +18,19 @@ from adacc.data.rows import LeafAssignment, Rows, Weights
 from adacc.data.samples import Sample
 from adacc.data.threads import Threads
 from adacc.kernels import dtypes
-from adacc.learners.base import used_features, weigh_pairs
+from adacc.learners.base import (
+    ArrayFields,
+    LearnerInput,
+    check_class_numbers,
+    check_cuts,
+    used_features,
+    weigh_pairs,
+)
+from adacc.learners.growth import Growth
 from adacc.learners.splits import CRITERIA, TIE
 
 NO_LIMIT = int(np.iinfo(dtypes.ROW).max)
 """No tree is deeper, or has more leaves: there are no more rows."""
-
-
-@dataclass(frozen=True)
-class Growth:
-    """How far a tree may grow.
-
-    Attributes
-    ----------
-    max_depth : int or None
-        Splits from the root to a leaf.
-    max_leaf_nodes : int or None
-        Leaves, those of missing values apart; the split of the largest gain comes first.
-    min_samples_leaf : int
-        Rows that a leaf must have, those of missing values apart.
-    max_features : int, float, "sqrt", "2sqrt", "log2" or None
-        Features that each node looks at, drawn anew.
-    """
-
-    max_depth: int | None = 1
-    max_leaf_nodes: int | None = None
-    min_samples_leaf: int = 1
-    max_features: int | float | str | None = None
-
-    @property
-    def is_stump(self) -> bool:
-        return self == Growth()
-
-    def n_features_of(self, n_features: int) -> int:
-        """Of so many, those that a node looks at."""
-        wanted = self.max_features
-        if wanted is None:
-            return n_features
-        if isinstance(wanted, str):
-            wanted = {"sqrt": sqrt, "2sqrt": lambda n: 2.0 * sqrt(n), "log2": log2}[wanted](n_features)
-        elif isinstance(wanted, float):
-            wanted = wanted * n_features
-        return min(max(int(wanted), 1), n_features)
 
 
 class Tree(NamedTuple):
@@ -94,6 +65,8 @@ class Tree(NamedTuple):
 @dataclass(frozen=True)
 class Trees:
     """Fitted trees: their nodes as a record array, where each begins, and the bin mapper that reads their cuts."""
+
+    learner: ClassVar = "tree"
 
     nodes: NDArray[np.void]
     starts: NDArray[np.int64]
@@ -136,6 +109,9 @@ class Trees:
         kept = np.isin(np.repeat(np.arange(len(self)), sizes), rounds)
         return Trees(self.nodes[kept], np.cumsum([0, *sizes[rounds]]), self.bin_mapper)
 
+    def step_functions(self, contributions: Array) -> None:
+        return None
+
     def importances(self, n_features: int) -> Array:
         found = np.zeros((len(self), n_features))
         for t in range(len(self)):
@@ -161,12 +137,34 @@ class Trees:
         prediction = classes[nodes["class"]]
         return Tree(nodes["feature"], threshold, category, left, right, missing, prediction, nodes["gain"])
 
-    def check(self, table: Table) -> None:
-        self.bin_mapper.check(table)
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        nodes = {f"node_{field}": np.ascontiguousarray(self.nodes[field]) for field in dtypes.NODE.names or ()}
+        return {"tree_sizes": np.diff(self.starts), **nodes}
 
-    @property
-    def has_labels(self) -> bool:
-        return bool(self.bin_mapper.categorical.any())
+    @classmethod
+    def from_arrays(cls, fields: ArrayFields, bin_mapper: BinMapper, n_classes: int) -> Trees:
+        sizes = fields.array("tree_sizes", np.int64, None)
+        feature = fields.array("node_feature", np.int32, None)
+        n_nodes = len(feature)
+        if len(sizes) == 0 or sizes.min() < 1 or sizes.max() > n_nodes or sizes.sum() != n_nodes:
+            raise ValueError(f"tree_sizes.npy must hold the numbers of nodes of the trees, {n_nodes} in all")
+        nodes = np.empty(n_nodes, dtypes.NODE)
+        nodes["feature"] = feature
+        nodes["cut"] = fields.array("node_cut", np.uint32, n_nodes)
+        nodes["children"] = fields.array("node_children", np.int32, n_nodes, 3)
+        nodes["class"] = fields.array("node_class", dtypes.CLASS, n_nodes)
+        nodes["gain"] = fields.finite("node_gain", n_nodes)
+        check_cuts(nodes, bin_mapper.features, "node")
+        check_class_numbers(nodes["class"], n_classes, "node_class")
+        # A child comes after its parent in the same tree, so every path ends.
+        starts = np.cumsum([0, *sizes.tolist()])
+        numbers = np.arange(n_nodes) - np.repeat(starts[:-1], sizes)
+        split, children = feature >= 0, nodes["children"]
+        too_small = (children <= numbers[:, None]) & (children != -1)
+        too_large = children >= np.repeat(sizes, sizes)[:, None]
+        if ((too_small | too_large)[split]).any():
+            raise ValueError("node_children.npy must hold -1, or later nodes of the same tree")
+        return cls(nodes, starts, bin_mapper)
 
 
 @dataclass(frozen=True)
@@ -221,6 +219,14 @@ class TreeLearner:
         self._max_depth = min(growth.max_depth or NO_LIMIT, NO_LIMIT)
         self._max_leaves = min(growth.max_leaf_nodes or NO_LIMIT, NO_LIMIT)
         self._histograms = np.empty((0, self.rows.n_classes + (self._least > 0), int(self.offsets[-1])))
+
+    @classmethod
+    def make(cls, given: LearnerInput) -> TreeLearner:
+        binned = given.binned
+        return cls(
+            binned.matrix, binned.rows, binned.bin_mapper, given.criterion, given.negative_class, given.growth,
+            given.seed,
+        )  # fmt: skip
 
     def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, LeafAssignment, Array]:
         if sample is None:

@@ -15,7 +15,6 @@ from adacc.algorithms.base import Array
 from adacc.data.binning import BinMapper, CategoryBins, Feature, NumericBins
 from adacc.data.columns import ArrayTable, Table, read
 from adacc.learners.step_functions import Steps
-from adacc.learners.stump import Stumps
 from adacc.model.calibration import Calibrator, straight_line
 from adacc.model.ensemble import Ensemble, contributions
 
@@ -276,7 +275,8 @@ def additive(
 ) -> Additive:
     """The model as a sum of functions of single features, or an error that says why it is none."""
     models = ensemble.models
-    if not isinstance(models, Stumps):
+    steps = models.step_functions(contributions(ensemble.votes, ensemble.decision))
+    if steps is None or models.bin_mapper is None:
         kind = type(models.describe(classes)[0]).__name__
         raise ValueError(
             f"the weak learners of this model are of the type {kind}, which may combine features, so that no feature "
@@ -289,7 +289,6 @@ def additive(
         what = "isotonic calibration" if two else "the calibration of more than two classes"
         use = 'calibration="sigmoid", or a model without calibration' if two else "a model without calibration"
         raise ValueError(f"{what} bends the score, which then is no sum of one part for each feature: use {use}")
-    steps = models.pruned().compile(contributions(ensemble.votes, ensemble.decision))
     return Additive(ensemble, steps, models.bin_mapper.features, names, classes, *line)
 
 

@@ -13,7 +13,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adacc import archive
+from adacc.files import whole_file
 from adacc.report import tables, words
 from adacc.report.measures import MEASURES
 
@@ -108,7 +108,8 @@ def write(result: dict[str, Any], path: str | os.PathLike[str]) -> None:
     """
     page = (render if "methods" in result else render_model)(result)
     # A file name that is no text has signs that cannot be written; they become question marks.
-    archive.write(path, page.encode("utf-8", "replace"))
+    with whole_file(path) as scratch:
+        scratch.write_bytes(page.encode("utf-8", "replace"))
 
 
 def _page(template: str, result: dict[str, Any], charts: dict[str, Any], data: dict[str, Any], **parts: Any) -> str:

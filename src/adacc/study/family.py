@@ -16,9 +16,10 @@ from adacc.boosting.session import FitSession, Trained, plan_for, train_on
 from adacc.boosting.settings import Settings
 from adacc.data.columns import Table, read
 from adacc.data.threads import Threads
+from adacc.estimators.booster import settings_of
 from adacc.estimators.classifiers import BoostingClassifier
+from adacc.estimators.reading import read_training
 from adacc.estimators.scoring import BY_COUNTS, Counts, scores_by_counts
-from adacc.estimators.settings import read_settings
 from adacc.evaluation.predictions import Predictions
 from adacc.model.calibration import Calibrator, decision_scores
 from adacc.model.ensemble import Ensemble
@@ -47,7 +48,7 @@ class Family:
 
     def __init__(self, protocol: Protocol, X: Any, y: NDArray[Any], X_test: Any, seed: int) -> None:
         self.protocol, self.seed, self.test = protocol, seed, read(_plain(X_test))
-        problem = BoostingClassifier(pos_label=1)._read_training(_plain(X), y, None)
+        problem = read_training(BoostingClassifier(pos_label=1), _plain(X), y)
         self.problem, self.held_out = problem, None
         if protocol.tuned_on == "validation":
             self.problem, self.held_out = problem.split(VALIDATION, seed)
@@ -139,7 +140,7 @@ class Family:
             criterion=protocol.criterion,
             random_state=self.seed,
         )
-        return read_settings(model._settable())
+        return settings_of(model)
 
 
 def _plain(X: Any) -> Any:

@@ -7,14 +7,15 @@ or ``{"scalar": 1, "dtype": "<i8"}``.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from math import isfinite
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adacc.archive import ModelFileError
-from adacc.estimators.folds import SPLITTERS
+from adacc.model.serialization.archive import ModelFileError
 
 _DTYPE = re.compile(r"\|b1|\|[iu]1|[<>][iuf][248]|[<>]U\d{1,7}|\|O")
 _TYPES = {"b": bool, "i": int, "u": int, "f": float, "U": str}
@@ -23,24 +24,28 @@ MOST_CHARACTERS = 2**24
 """That an array of strings may have room for: a short file can name a dtype of strings of any length."""
 
 
-def encode(value: Any, what: str) -> Any:
-    """A value as JSON; `what` it is, for the error where that is impossible."""
+Known = Mapping[str, type]
+"""Classes by name whose instances are kept as their parameters."""
+
+
+def encode(value: Any, what: str, known: Known = MappingProxyType({})) -> Any:
+    """A value as JSON; `what` names it in the error if JSON cannot hold it."""
     kind = type(value)
     if value is None or kind in (bool, str) or (kind is int and _is_small(value)):
         return value
     if kind is float:
         return value if isfinite(value) else {"float": str(value)}
     if kind is list:
-        return [encode(item, what) for item in value]
+        return [encode(item, what, known) for item in value]
     if kind is tuple:
-        return {"tuple": [encode(item, what) for item in value]}
+        return {"tuple": [encode(item, what, known) for item in value]}
     if kind is dict:
-        return {"dict": [[encode(key, what), encode(item, what)] for key, item in value.items()]}
+        return {"dict": [[encode(key, what, known), encode(item, what, known)] for key, item in value.items()]}
     if isinstance(value, np.generic) and _DTYPE.fullmatch(value.dtype.str):
         return {"scalar": encode(value.item(), what), "dtype": value.dtype.str}
     if isinstance(value, np.ndarray) and value.ndim == 1 and _DTYPE.fullmatch(value.dtype.str):
-        return {"array": [encode(item, what) for item in value.tolist()], "dtype": value.dtype.str}
-    if SPLITTERS.get(kind.__name__) is kind:
+        return {"array": [encode(item, what, known) for item in value.tolist()], "dtype": value.dtype.str}
+    if known.get(kind.__name__) is kind:
         return {"splitter": kind.__name__, "parameters": encode(vars(value), what)}
     raise TypeError(
         f"{what} cannot be kept in a model file: {value!r:.80}, of type {kind.__name__}. It holds None, booleans, "
@@ -48,7 +53,7 @@ def encode(value: Any, what: str) -> Any:
     )
 
 
-def decode(plain: Any, what: str) -> Any:
+def decode(plain: Any, what: str, known: Known = MappingProxyType({})) -> Any:
     """The value that was encoded."""
     match plain:
         case None | bool() | str():
@@ -58,27 +63,27 @@ def decode(plain: Any, what: str) -> Any:
         case float() if isfinite(plain):
             return plain
         case list():
-            return [decode(item, what) for item in plain]
+            return [decode(item, what, known) for item in plain]
         case {"float": "nan" | "inf" | "-inf" as text} if len(plain) == 1:
             return float(text)
         case {"tuple": list(items)} if len(plain) == 1:
-            return tuple(decode(item, what) for item in items)
+            return tuple(decode(item, what, known) for item in items)
         case {"dict": list(pairs)} if len(plain) == 1:
-            return dict(_decode_pair(pair, what) for pair in pairs)
+            return dict(_decode_pair(pair, what, known) for pair in pairs)
         case {"scalar": value, "dtype": str(dtype)} if len(plain) == 2:
             return _array([value], dtype, what)[0]
         case {"array": list(values), "dtype": str(dtype)} if len(plain) == 2:
             return _array(values, dtype, what)
-        case {"splitter": str(name), "parameters": parameters} if len(plain) == 2 and name in SPLITTERS:
-            return _splitter(name, decode(parameters, what), what)
+        case {"splitter": str(name), "parameters": parameters} if len(plain) == 2 and name in known:
+            return _instance(known[name], decode(parameters, what), what)
     raise ModelFileError(f"{what} has a value that means nothing: {plain!r:.80}")
 
 
-def _splitter(name: str, parameters: Any, what: str) -> Any:
+def _instance(cls: type, parameters: Any, what: str) -> Any:
     try:
-        return SPLITTERS[name](**parameters)
+        return cls(**parameters)
     except (TypeError, ValueError) as error:
-        raise ModelFileError(f"{what} cannot be a {name} of {parameters!r:.80}: {error}") from None
+        raise ModelFileError(f"{what} cannot be a {cls.__name__} of {parameters!r:.80}: {error}") from None
 
 
 def decode_labels(plain: Any, what: str) -> list[Any]:
@@ -100,11 +105,11 @@ def _is_small(value: int) -> bool:
     return -(2**63) <= value < 2**64
 
 
-def _decode_pair(pair: Any, what: str) -> tuple[Any, Any]:
+def _decode_pair(pair: Any, what: str, known: Known) -> tuple[Any, Any]:
     if not isinstance(pair, list) or len(pair) != 2:
         raise ModelFileError(f"{what} has a value that means nothing: {pair!r:.80}")
     [key] = decode_labels(pair[:1], what)
-    return key, decode(pair[1], what)
+    return key, decode(pair[1], what, known)
 
 
 def _array(values: list[Any], dtype: str, what: str) -> NDArray[Any]:

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adacc import archive
-from adacc.archive import ModelFileError
+from adacc.model.serialization import archive
+from adacc.model.serialization.archive import ModelFileError
 
 DOCUMENT = {"whole": 1, "real": 1.0, "yes": True, "text": "1", "none": None, "nested": [{"ä\ud800": []}]}
 ARRAYS = {

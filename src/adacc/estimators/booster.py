@@ -1,0 +1,182 @@
+"""Base of the boosting classifiers: parameters and `fit`."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from dataclasses import replace
+from functools import cache
+from typing import Any, ClassVar
+
+from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags, get_tags
+
+from adacc.boosting.loop import Boosting
+from adacc.boosting.session import train
+from adacc.boosting.settings import Settings
+from adacc.data.training_set import TrainingSet
+from adacc.estimators.base import BaseAdditiveClassifier
+from adacc.estimators.calibration import calibrate
+from adacc.estimators.compat import CALLER_OF_FIT, CallbackRounds, CallbackSupportMixin, with_callbacks
+from adacc.estimators.parameters import parameters
+from adacc.estimators.provenance import check_same_training, training_record
+from adacc.estimators.reading import columns_of, columns_restored_on_failure, hold_out, read_training
+from adacc.estimators.settings import read_settings
+from adacc.model.ensemble import Ensemble
+from adacc.model.fitted import FittedModel
+
+NEVER_BETTER = "no round was better than chance, so that none has a vote: a larger subsample may help"
+FAILED_AT_ONCE = "already the first weak learner is no better than chance; it is kept alone, with vote 1"
+
+
+@cache
+def _parameter_names(cls: Any) -> tuple[str, ...]:
+    """As scikit-learn finds them, but once for each class: it takes as long as some rounds."""
+    return tuple(super(BaseBoosting, cls)._get_param_names())
+
+
+@parameters
+class BaseBoosting(CallbackSupportMixin, BaseAdditiveClassifier):
+    """What all boosting classifiers share; a subclass names its method and adds the method's own options."""
+
+    estimator: Any = None
+    n_estimators: int = 100
+    learning_rate: float = 1.0
+    criterion: str = "gini"
+    max_depth: int | None = 1
+    max_leaf_nodes: int | None = None
+    min_samples_leaf: int = 1
+    max_features: Any = None
+    subsample: float = 1.0
+    rates: str = "training"
+    max_bins: int | None = 255
+    dialect: str = "paper"
+    calibration: str | None = None
+    calibration_cv: Any = None
+    pos_label: Any = None
+    n_iter_no_change: int | None = None
+    validation_fraction: float = 0.1
+    warm_start: bool = False
+    n_jobs: int | None = None
+    verbose: int = 0
+    random_state: Any = None
+
+    _method: ClassVar[str]
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": True}
+
+    @with_callbacks
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        X_val: Any = None,
+        y_val: ArrayLike | None = None,
+        sample_weight_val: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Any:
+        """Boost on the rows of X.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            NaN is a branch of its own; boolean, string and category columns of a frame are used as categories.
+        y : array of shape (n_samples,)
+            Labels of at least two classes.
+        sample_weight : array of shape (n_samples,), default=None
+            A row of weight 2 counts as two rows, one of weight 0 as none.
+        X_val, y_val, sample_weight_val : default=None
+            Rows for early stopping instead of a part of X.
+        groups : array of shape (n_samples,), default=None
+            The group of each row, such as a patient: rows of one group are never on both sides of a split, whether it
+            is for calibration, for early stopping, or for rates out of the bag.
+
+        Returns
+        -------
+        self
+        """
+        with columns_restored_on_failure(self):
+            settings = settings_of(self)
+            previous = getattr(self, "fitted_model_", None) if self.warm_start else None
+            start = None if previous is None else previous.ensemble
+            if previous is not None and previous.seed is not None:
+                settings = replace(settings, seed=previous.seed)  # the same rows held out, the same samples
+            problem = read_training(self, X, y, sample_weight, groups, reset=start is None)
+            if previous is not None:
+                _check_warm_start(previous, settings, problem)
+            problem, held_out = hold_out(self, settings, problem, X_val, y_val, sample_weight_val)
+            tell = CallbackRounds(self, X, y, settings.n_rounds)
+
+            def after_round(boosting: Boosting, stops: bool) -> bool:
+                report_round(self, boosting, settings.n_rounds)
+                is_last = stops or boosting.rounds[-1].last or len(boosting.rounds) == settings.n_rounds
+                return tell.end_round(lambda: {"fitted_model_": self._as_model(boosting.ensemble(), problem)}, is_last)
+
+            trained = train(settings, problem, held_out, start, after_round)
+            if trained.failed:
+                warnings.warn(FAILED_AT_ONCE, ConvergenceWarning, stacklevel=CALLER_OF_FIT)
+            elif not trained.ensemble.votes.any():
+                warnings.warn(NEVER_BETTER, ConvergenceWarning, stacklevel=CALLER_OF_FIT)
+            self.fitted_model_ = finish_model(self._as_model(trained.ensemble, problem), problem, settings)
+            tell.end()
+        return self
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        return list(_parameter_names(cls))  # type: ignore[arg-type]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        own = self.estimator is None or not hasattr(self.estimator, "__sklearn_tags__")
+        takes = None if own else get_tags(self.estimator).input_tags
+        tags.input_tags.sparse = takes is None or takes.sparse
+        tags.input_tags.allow_nan = takes is None or takes.allow_nan
+        tags.input_tags.categorical = takes is None or takes.categorical
+        return tags
+
+    def _as_model(self, ensemble: Ensemble, problem: TrainingSet) -> FittedModel:
+        _, names = columns_of(self)
+        return FittedModel(ensemble, problem.classes, problem.table.n_columns, names)
+
+
+def method_of(estimator: BaseBoosting) -> Any:
+    """The name of the estimator's method, or its rule."""
+    return getattr(estimator, "_method", None) or estimator.get_params(deep=False)["method"]
+
+
+def settings_of(estimator: BaseBoosting) -> Settings:
+    """The estimator's parameters, checked."""
+    return read_settings({"method": method_of(estimator), **estimator.get_params(deep=False)})
+
+
+def report_round(estimator: BaseBoosting, boosting: Boosting, n_rounds: int) -> None:
+    """Write a line of progress to standard error, every `verbose` rounds and after the last."""
+    done = len(boosting.rounds)
+    if estimator.verbose and (done % int(estimator.verbose) == 0 or done == n_rounds):
+        latest = boosting.rounds[-1]
+        recall = " ".join(f"{value:.3f}" for value in latest.class_recall)
+        sys.stderr.write(
+            f"{type(estimator).__name__}: round {done} of {n_rounds}, "
+            f"weighted error {latest.weighted_error:.3f}, recall by class {recall}\n"
+        )
+
+
+def _check_warm_start(previous: FittedModel, settings: Settings, problem: TrainingSet) -> None:
+    known, now = previous.classes.tolist(), problem.classes.tolist()
+    if known != now:
+        raise ValueError(f"warm_start needs the classes of the last fit, {known}; y has {now}")
+    check_same_training(previous.training, settings, problem.classes)
+    previous.check(problem.table)
+    n_rounds = len(previous.ensemble)
+    if settings.n_rounds < n_rounds:
+        there = f"the {n_rounds} rounds there are"
+        raise ValueError(f"with warm_start n_estimators must be at least {there}, got {settings.n_rounds}")
+
+
+def finish_model(model: FittedModel, problem: TrainingSet, settings: Settings) -> FittedModel:
+    """The model, calibrated if the settings say so, with the record that a warm start needs."""
+    if settings.calibration is not None:
+        calibrator, multipliers = calibrate(settings, problem, model.ensemble, settings.calibration)
+        model = replace(model, calibrator=calibrator, multipliers=multipliers)
+    return replace(model, training=training_record(settings, model.classes), seed=settings.seed)

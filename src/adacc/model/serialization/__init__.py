@@ -1,0 +1,1 @@
+"""Model files: `FittedModel` to a file and back."""

@@ -1,0 +1,91 @@
+"""Writes a `FittedModel` as the document and the arrays of a model file."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adacc.algorithms.base import Array
+from adacc.data.binning import CategoryBins, NumericBins
+from adacc.model.calibration import Calibrator, Sigmoid
+from adacc.model.fitted import FittedModel
+from adacc.model.serialization.jsonable import encode
+
+
+def describe(
+    model: FittedModel, estimator: str, parameters: dict[str, Any], notes: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The document and the arrays of a model file.
+
+    `estimator` and `parameters` are the name and the encoded parameters of the scikit-learn class that holds the model.
+    """
+    ensemble, bin_mapper = model.ensemble, model.bin_mapper
+    if bin_mapper is None:
+        raise ValueError("a model with external weak learners cannot be kept in a model file")
+    _check_notes(notes)
+    features, names = bin_mapper.features, model.column_names
+    calibration, calibration_arrays = _describe_calibration(model.calibrator)
+    document = {
+        "versions": {library: version(library) for library in ("adacc", "numpy", "scikit-learn")},
+        "class": estimator,
+        "parameters": parameters,
+        "classes": encode(model.classes, "classes_"),
+        "n_features": len(features),
+        "feature_names": None if model.feature_names is None else list(model.feature_names),
+        "categories": [
+            [j, encode(list(feature.values), f"a category of column {names[j]!r}")]
+            for j, feature in enumerate(features)
+            if isinstance(feature, CategoryBins)
+        ],
+        "learner": ensemble.models.learner,
+        "tie_class": int(ensemble.negative_class),
+        "finished": bool(ensemble.finished),
+        "calibration": calibration,
+        "training": model.training,
+        "seed": model.seed,
+        "notes": notes,
+    }
+    accuracy = model.oob_balanced_accuracy
+    if accuracy is not None:
+        document["out_of_bag"] = None if np.isnan(accuracy) else accuracy
+    thresholds = [feature.thresholds if isinstance(feature, NumericBins) else np.empty(0) for feature in features]
+    arrays = {
+        "n_thresholds": np.array([len(each) for each in thresholds], dtype=np.int64),
+        "thresholds": np.concatenate(thresholds),
+        **ensemble.models.to_arrays(),
+        "votes": ensemble.votes,
+        "decision": ensemble.decision,
+        "factors": ensemble.factors,
+        **{f"history_{name}": record for name, record in ensemble.history.items()},
+        **calibration_arrays,
+    }
+    if model.calibrator is not None and model.multipliers is not None:
+        arrays["multipliers"] = model.multipliers
+    return document, arrays
+
+
+def _check_notes(notes: dict[str, Any]) -> None:
+    try:
+        kept = isinstance(notes, dict) and json.loads(json.dumps(notes, allow_nan=False)) == notes
+    except (TypeError, ValueError, RecursionError):
+        kept = False
+    if not kept:
+        what = "with strings for names, of strings, finite numbers, booleans, None, and lists and dicts of these"
+        raise TypeError(f"notes must be a dict that JSON can hold, {what}; got {notes!r:.80}")
+
+
+def _describe_calibration(calibrator: Calibrator | None) -> tuple[str | None, dict[str, Array]]:
+    if calibrator is None:
+        return None, {}
+    curves = calibrator.curves
+    if isinstance(curves[0], Sigmoid):
+        return "sigmoid", {"sigmoid": np.array([[curve.slope, curve.intercept] for curve in curves])}
+    return "isotonic", {
+        "isotonic_sizes": np.array([len(curve.scores) for curve in curves], dtype=np.int64),
+        "isotonic_scores": np.concatenate([curve.scores for curve in curves]),
+        "isotonic_values": np.concatenate([curve.values for curve in curves]),
+    }
