@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md shows how a method is added; this adds it, with the very lines that stand there."""
+"""CONTRIBUTING.md shows how to add a method and a weak learner; this adds them with the very lines that stand there."""
 
 import json
 import os
@@ -7,12 +7,16 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from textwrap import indent
+from types import ModuleType
 
 import naive
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import balanced_accuracy_score
 from support import compare, variants
 
 import adacc
@@ -20,13 +24,14 @@ import adacc.estimators.classifiers as classifiers
 from adacc.algorithms import METHODS, Method, Rule
 from adacc.estimators.booster import BaseBoosting
 from adacc.estimators.parameters import OWN, parameters
+from adacc.learners.catalog import LEARNERS, NativeLearner
 
 BLOCKS = re.findall(r"```python\n(.*?)```", (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text("utf-8"), re.S)
 
 
 @pytest.fixture
 def rootcost(monkeypatch):
-    rule, line, estimator, twin = BLOCKS
+    rule, line, estimator, twin, *_ = BLOCKS
     names = {"Method": Method, "__name__": __name__}
     exec(rule, names)
     monkeypatch.setitem(METHODS, *next(iter(eval("{" + line + "}", names).items())))
@@ -63,11 +68,11 @@ def edited(tmp_path):
     source, copied = Path(adacc.__file__).parent, tmp_path / "src" / "adacc"
     shutil.copytree(source, copied, ignore=shutil.ignore_patterns("__pycache__", "kernels"))
     (copied / "kernels").symlink_to(source / "kernels")
-    rule, line, estimator, _ = BLOCKS
+    rule, line, estimator, *_ = BLOCKS
     (copied / "algorithms" / "rootcost.py").write_text(rule, "utf-8")
     registry = copied / "algorithms" / "catalog.py"
     edit(registry, "\n\n@dataclass", "from adacc.algorithms.rootcost import RootCost\n\n\n@dataclass")
-    edit(registry, '] = {\n    "adaboost"', f'] = {{\n    {line}    "adaboost"')
+    edit(registry, '] = {\n    "adaboost"', "] = {\n" + indent(line, "    ") + '    "adaboost"')
     with (copied / "estimators" / "classifiers.py").open("a", encoding="utf-8") as file:
         file.write(estimator)
     edit(copied / "__init__.py", '    "RUSBoostClassifier",', '    "RUSBoostClassifier",\n    "RootCostClassifier",')
@@ -106,7 +111,7 @@ def test_an_option_of_ones_own_reaches_the_rule(rare, monkeypatch):
         def factors(self, alpha, costs):
             return super().factors(alpha * (3.0 if self.power == "high" else 1.0), costs)
 
-    monkeypatch.setitem(METHODS, "power", Method(Power, "Power"))
+    monkeypatch.setitem(METHODS, "power", Method(Power, "Power", "PowerClassifier", "an example", ""))
     with pytest.raises(TypeError, match="the parameter 'power', which OWN does not describe"):
         powerful_class()
     monkeypatch.setitem(OWN, "power", 'str, default="low"')
@@ -121,3 +126,69 @@ def powerful_class():
         _method = "power"
 
     return PowerClassifier
+
+
+@pytest.fixture
+def oblique(monkeypatch):
+    """The weak learner of the guide, in the catalogue."""
+    code, line = BLOCKS[4:]
+    module = ModuleType("adacc.learners.oblique")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    exec(code, vars(module))
+    entry = eval("{" + line + "}", vars(module) | {"NativeLearner": NativeLearner})
+    monkeypatch.setitem(LEARNERS, *next(iter(entry.items())))
+
+
+@pytest.fixture
+def diagonal():
+    """Rows that one split of a single feature cannot tell apart."""
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    return X, (X[:, 0] + X[:, 2] > 1.0).astype(int)
+
+
+def test_a_weak_learner_of_the_guide_is_trained_by_every_method(oblique, diagonal):
+    X, y = diagonal
+    for method in adacc.methods():
+        if method == "smoteboost":
+            continue  # the example ignores synthetic rows
+        options = {"subsample": 0.8} if method == "adacc2" else {}
+        model = adacc.BoostingClassifier(method, estimator="oblique", n_estimators=3, random_state=0, **options)
+        stumps = adacc.BoostingClassifier(method, n_estimators=3, random_state=0, **options)
+        scores = [balanced_accuracy_score(y, each.fit(X, y).predict(X)) for each in (model, stumps)]
+        assert scores[0] > (scores[1] if method == "adaboost" else 0.85), method
+    assert model.estimators_[0]["first"] == 0
+    assert model.estimators_[0]["second"] == 2
+
+
+def test_its_first_split_is_the_best_there_is(oblique, diagonal):
+    X, y = diagonal
+    model = adacc.BoostingClassifier("adaboost", estimator="oblique", n_estimators=1, max_bins=None).fit(X, y)
+    ranks = np.array([np.searchsorted(np.unique(column), column) for column in X.T])
+    errors = []
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        sums = ranks[i] + ranks[j]
+        wrong = [np.mean((sums > cut) != y) for cut in np.unique(sums)]
+        errors += [*wrong, *(1.0 - np.array(wrong))]
+    assert model.estimator_errors_[0] == pytest.approx(min(errors), abs=1e-12)
+
+
+def test_it_is_saved_resumed_stopped_early_and_calibrated(oblique, diagonal, tmp_path):
+    X, y = diagonal
+    make = partial(adacc.BoostingClassifier, "adacc1", estimator="oblique", random_state=0)
+    model = make(n_estimators=6, calibration="sigmoid").fit(X, y)
+    model.save(tmp_path / "oblique.adacc")
+    again = adacc.load(tmp_path / "oblique.adacc")
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(again.feature_importances_, model.feature_importances_)
+    resumed = make(n_estimators=3, warm_start=True).fit(X, y).set_params(n_estimators=6).fit(X, y)
+    np.testing.assert_allclose(resumed.decision_function(X), model.decision_function(X), rtol=1e-9)
+    *_, last = model.staged_decision_function(X)
+    np.testing.assert_allclose(last, model.decision_function(X), rtol=1e-9)
+    assert make(n_estimators=50, n_iter_no_change=2).fit(X, y).n_iter_ < 50
+    with pytest.raises(ValueError, match="may combine features"):
+        model.explain(X)
+
+
+def test_an_unknown_learner_is_refused(diagonal):
+    with pytest.raises(ValueError, match=r"^estimator must be 'stump' or 'tree', got 'oblique'"):
+        adacc.BoostingClassifier(estimator="oblique").fit(*diagonal)

@@ -35,8 +35,8 @@ def votes_of(model: FittedModel, dtype: str) -> Votes:
     writer = None if models.learner is None else LEARNERS[models.learner].onnx
     if writer is None:
         raise ValueError(
-            "only native stumps and trees (estimator=None) can be exported, and the weak learners of this model are "
-            f"{type(models.describe(model.classes)[0]).__name__}"
+            "only native stumps and trees (estimator=None) can be exported, and this model's weak learners are of the "
+            f"type {type(models.describe(model.classes)[0]).__name__}"
         )
     module, _, name = writer.partition(":")
     make = getattr(import_module(module), name)

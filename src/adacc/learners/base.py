@@ -147,6 +147,21 @@ class Learner(Protocol):
         """The weak models of all rounds, as one object that predicts."""
 
 
+@dataclass(frozen=True)
+class RoundByRound:
+    """The `Scorer` of any models: adds up what each round contributes to every row."""
+
+    models: Models
+    contributions: Array
+
+    def scores(self, table: Table) -> Array:
+        scores = np.zeros((table.n_rows, self.contributions.shape[2]))
+        rounds = self.models.cells(table, table.every_row)
+        for (cells, lookup), contribution in zip(rounds, self.contributions, strict=True):
+            scores += contribution[lookup[cells]]
+        return scores
+
+
 def weigh_pairs(cells: LeafAssignment, weights: Weights) -> Array:
     """``W``, the weight of each (true, predicted) pair, from the rows."""
     W = np.zeros((weights.rows.n_classes, weights.rows.n_classes))

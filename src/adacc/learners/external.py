@@ -15,7 +15,7 @@ from adacc.data.columns import Table
 from adacc.data.rows import LeafAssignment, Rows, Weights
 from adacc.data.samples import Sample
 from adacc.kernels import dtypes
-from adacc.learners.base import weigh_pairs
+from adacc.learners.base import RoundByRound, weigh_pairs
 
 IDENTITY = np.arange(dtypes.MAX_CLASSES, dtype=dtypes.CLASS)
 
@@ -46,8 +46,8 @@ class Classifiers:
         for model in self.fitted:
             yield model.predict(table.native)[order].astype(dtypes.CLASS), IDENTITY
 
-    def compile(self, contributions: Array) -> Votes:
-        return Votes(self, contributions)
+    def compile(self, contributions: Array) -> RoundByRound:
+        return RoundByRound(self, contributions)
 
     def step_functions(self, contributions: Array) -> None:
         return None
@@ -64,21 +64,6 @@ class Classifiers:
     @classmethod
     def from_arrays(cls, *_: Any) -> NoReturn:
         raise ValueError("external classifiers cannot be read from arrays")
-
-
-@dataclass(frozen=True)
-class Votes:
-    """The contributions of foreign classifiers, which must each be asked."""
-
-    models: Classifiers
-    contributions: Array
-
-    def scores(self, table: Table) -> Array:
-        scores = np.zeros((table.n_rows, self.contributions.shape[2]))
-        cells = self.models.cells(table, table.every_row)
-        for (predicted, _), contribution in zip(cells, self.contributions, strict=True):
-            scores += contribution[predicted]
-        return scores
 
 
 class ClassifierLearner:
