@@ -1,9 +1,9 @@
-"""Every method by its name. To add one:
+"""The catalogue of methods. To add one:
 
 1. write its rule (copy `AdaBoost` in ``adaboost.py`` and override what differs);
 2. add a line to `METHODS` below, with its label;
 3. add a small class to ``estimators/classifiers.py``;
-4. transcribe it a second time, slowly, in ``tests/naive.py``: the tests then compare the two round by round.
+4. write a naive implementation in ``tests/naive.py``: the tests compare the two round by round.
 
 CONTRIBUTING.md walks through it with an example.
 """
@@ -27,17 +27,17 @@ from adacc.algorithms.smoteboost import SMOTEBoost
 
 @dataclass(frozen=True)
 class Method:
-    """A rule and what surrounds it: which rows the learner sees, what is done with the scores.
+    """A rule with its sampler and the handling of its scores.
 
     Attributes
     ----------
     label : str
-        The method's name in tables and figures.
+        Name in tables and figures.
     calibration : str or None
-        The default of the option.
+        Default of the option `calibration`.
     decides_by_probability : bool
-        Whether a calibrated model decides by its probabilities, as the papers of CGAda and AdaMEC have it. All others
-        decide by their votes, calibrated or not: of a rare class even the surest rows may be less likely than not.
+        Whether a calibrated model predicts by its probabilities, as in the papers of CGAda and AdaMEC. All other methods
+        predict by their votes: all rows of a rare class may have probabilities below 0.5.
     """
 
     rule: type[Rule]
@@ -47,7 +47,7 @@ class Method:
     decides_by_probability: bool = False
 
     def options(self) -> dict[str, Any]:
-        """Names of the options the method takes, each with its default."""
+        """The options of the method with their defaults."""
         defaults: dict[str, Any] = {field.name: field.default for field in fields(self.rule)}
         if self.rule.uses_costs:
             defaults["costs"] = "balanced"
@@ -94,12 +94,12 @@ def methods() -> list[str]:
     return list(METHODS)
 
 
-OF_THEIR_OWN = {"adacc-forest": "AdaCCForestClassifier"}
-"""Methods that are no rule for the loop, and the classifier that each is."""
+SEPARATE_CLASSIFIERS = {"adacc-forest": "AdaCCForestClassifier"}
+"""Methods without a rule for the boosting loop, and their classifiers."""
 
 
 def find(method: str | Rule) -> tuple[str, Method]:
-    """The method of a name, or one made of a rule object; the error for an unknown name offers the nearest ones."""
+    """The method of a name or of a rule object; the error for an unknown name suggests similar names."""
     if isinstance(method, Rule):
         known = (each for each in METHODS.values() if each.rule is type(method) and each.sampler is None)
         name = type(method).__name__
@@ -112,30 +112,30 @@ def find(method: str | Rule) -> tuple[str, Method]:
 
 
 def unknown(method: str, known: Iterable[str]) -> ValueError:
-    """That a name is none of the known methods, with the nearest or all of them."""
-    if method in OF_THEIR_OWN:
-        return ValueError(f"method {method!r} is a classifier of its own: {OF_THEIR_OWN[method]}")
+    """Error for an unknown method, which suggests similar names or lists all."""
+    if method in SEPARATE_CLASSIFIERS:
+        return ValueError(f"method {method!r} has its own classifier: {SEPARATE_CLASSIFIERS[method]}")
     known = list(known)
     hint = suggestion(method, known) or f"known are {', '.join(known)}"
     return ValueError(f"method {method!r} is unknown: {hint}")
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """A question that offers the nearest of the known names; empty where none is near.
+    """A question that suggests similar known names; empty if there are none.
 
     Examples
     --------
     >>> suggestion("addac2", METHODS)
     "did you mean 'adac2' or 'adacc2' or 'adac3'?"
     """
-    near = get_close_matches(name.lower(), list(known), n=3, cutoff=0.5)
-    return f"did you mean {' or '.join(map(repr, near))}?" if near else ""
+    similar = get_close_matches(name.lower(), list(known), n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(map(repr, similar))}?" if similar else ""
 
 
 def resolve_options(method: str | Rule, given: Mapping[str, Any]) -> tuple[Method, Rule, dict[str, Any]]:
-    """Method, rule and options for what a user gave, None meaning the method's default.
+    """Method, rule and options, from the options given by the user; None stands for the default of the method.
 
-    An option that the method does not have is an error that names the methods which do.
+    An option of other methods is an error that names these methods.
     """
     name, found = find(method)
     options = found.options()

@@ -136,11 +136,11 @@ def fit_pieces(
     chunks.note_labels(labels)
     check(chunks, {name: len(own) for name, own in labels.items()})
     model.__dict__.update(n_features_in_=len(chunks.kinds), feature_names_in_=np.array([*chunks.kinds], dtype=object))
-    crew = pieces.crew(found)
+    executor = pieces.executor(found)
     if isinstance(estimator, CostSearchCV):
-        model, failed = _search(estimator, model, settings, pieces, found, crew)
+        model, failed = _search(estimator, model, settings, pieces, found, executor)
     else:
-        attributes, failed = boost(settings, found, crew, model, _teller(model, settings, pieces.tell))
+        attributes, failed = boost(settings, found, executor, model, _teller(model, settings, pieces.tell))
         model.__dict__.update(attributes)
     if failed:
         warnings.warn(FAILED_AT_ONCE, ConvergenceWarning, stacklevel=3)
@@ -194,7 +194,7 @@ def _search(
     settings: Settings,
     pieces: FilePieces,
     found: Surveyed,
-    crew: DiskShardExecutor,
+    executor: DiskShardExecutor,
 ) -> tuple[BaseBoosting, bool]:
     """A model for each of the costs, all on the same codes; the one of best F1, and whether it failed at once."""
     negative_class = template._negative_class(found.classes, found.class_weight)
@@ -204,7 +204,7 @@ def _search(
     for each in costs:
         these = replace(settings, options={**settings.options, "costs": each})
         after_round = _teller(template, these, pieces.tell, len(models), len(costs))
-        attributes, failed_at_once = boost(these, found, crew, template, after_round)
+        attributes, failed_at_once = boost(these, found, executor, template, after_round)
         model = clone(template).set_params(costs=each)
         model.__dict__.update({**{name: vars(template)[name] for name in COLUMNS}, **attributes})
         models.append(model)
