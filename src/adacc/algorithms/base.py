@@ -1,8 +1,8 @@
 """The base class of boosting methods: a few formulas on K×K numbers.
 
-A rule has no access to rows. In each round it receives ``W``, where ``W[t, p]`` is the weight of the rows of class ``t``
-that the weak learner predicts as ``p``. It returns a vote, and the factors ``F[t, p]`` by which the weights of these rows
-are multiplied.
+A rule has no access to rows. In each round it receives ``W``, where ``W[t, p]`` is the weight of the rows of class
+``t`` that the weak learner predicts as ``p``. It returns a vote, and the factors ``F[t, p]`` by which the weights of
+these rows are multiplied.
 """
 
 from __future__ import annotations

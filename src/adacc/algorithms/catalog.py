@@ -36,8 +36,8 @@ class Method:
     calibration : str or None
         Default of the option `calibration`.
     decides_by_probability : bool
-        Whether a calibrated model predicts by its probabilities, as in the papers of CGAda and AdaMEC. All other methods
-        predict by their votes: all rows of a rare class may have probabilities below 0.5.
+        Whether a calibrated model predicts by its probabilities, as in the papers of CGAda and AdaMEC. All other
+        methods predict by their votes: all rows of a rare class may have probabilities below 0.5.
     """
 
     rule: type[Rule]
