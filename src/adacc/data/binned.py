@@ -35,7 +35,9 @@ Columns = Callable[[NDArray[np.uint32], Sequence[int]], Iterable[Column]]
 class ColumnStore(Protocol):
     """Bins of some columns of a `FeatureBlock`; column numbers count from the first feature of the block."""
 
-    def __contains__(self, column: int) -> bool: ...
+    @property
+    def columns(self) -> list[int]:
+        """Numbers of the stored columns."""
 
     def column(self, column: int) -> NDArray[Any]:
         """Bins of all rows in one column."""
@@ -73,8 +75,9 @@ class DenseColumns:
         self.bins = bins
         self._row_of = {column: row for row, column in enumerate(columns)}
 
-    def __contains__(self, column: int) -> bool:
-        return column in self._row_of
+    @property
+    def columns(self) -> list[int]:
+        return list(self._row_of)
 
     def column(self, column: int) -> NDArray[Any]:
         return self.bins[self._row_of[column]]
@@ -87,14 +90,14 @@ class DenseColumns:
         n_columns: int | None = None,
     ) -> None:
         """Combine the hash of each row with random keys of its bins, in all columns or in the first `n_columns`."""
-        offsets = np.cumsum([0, *(n_bins[column] for column in list(self._row_of)[:n_columns])])
+        offsets = np.cumsum([0, *(n_bins[column] for column in self.columns[:n_columns])])
         kernels.hash_rows(self.bins[:n_columns], offsets, _draw_keys(rng, offsets[-1]), hashes)
 
     def keep(self, kept: NDArray[np.intp]) -> None:
         self.bins = self.bins.take(kept, axis=1)  # faster than [:, kept]
 
     def place(self, offsets: NDArray[np.int64]) -> None:
-        self._offsets = offsets[np.array(list(self._row_of), dtype=np.int64)]
+        self._offsets = offsets[np.array(self.columns, dtype=np.int64)]
 
     def add(self, listing: Listing, histogram: Array) -> None:
         kernels.add_rows(self.bins, self._offsets, *listing, histogram)
@@ -106,10 +109,6 @@ class DenseColumns:
     def n_stored(self) -> int:
         return self.bins.size
 
-    def is_matrix(self, n_columns: int) -> bool:
-        """Whether `bins` are the columns 0 ... n_columns-1 in this order."""
-        return list(self._row_of) == list(range(n_columns))
-
 
 class SparseColumns:
     """Columns as the entries that differ from the most frequent bin, which is the default of the column.
@@ -119,7 +118,7 @@ class SparseColumns:
     """
 
     def __init__(self, n_rows: int) -> None:
-        self._n_rows = n_rows
+        self._n_rows, self.dtype = n_rows, dtypes.CODES[0]
         self._entries: dict[int, tuple[NDArray[Any], NDArray[Any]]] = {}
         self._defaults: dict[int, int] = {}
 
@@ -128,15 +127,13 @@ class SparseColumns:
         self._entries[column] = rows, bins[rows]
         self._defaults[column] = default
 
-    def __contains__(self, column: int) -> bool:
-        return column in self._entries
-
-    def __len__(self) -> int:
-        return len(self._entries)
+    @property
+    def columns(self) -> list[int]:
+        return list(self._entries)
 
     def column(self, column: int) -> NDArray[Any]:
         rows, bins = self._entries[column]
-        dense = np.full(self._n_rows, self._defaults[column], dtype=bins.dtype)
+        dense = np.full(self._n_rows, self._defaults[column], dtype=self.dtype)
         dense[rows] = bins
         return dense
 
@@ -154,9 +151,7 @@ class SparseColumns:
             self._entries[column] = rows[is_kept], bins[is_kept]
 
     def place(self, offsets: NDArray[np.int64]) -> None:
-        if not self._entries:
-            return
-        columns = np.array(list(self._entries), dtype=np.int64)
+        columns = np.array(self.columns, dtype=np.int64)
         self._begins, self._ends = offsets[columns], offsets[columns + 1]
         self._default_places = self._begins + np.array(list(self._defaults.values()), dtype=np.int64)
         self._row_starts, self._places = self._by_row(offsets)
@@ -171,13 +166,11 @@ class SparseColumns:
         return by_row.indptr, by_row.data.astype(np.uint32)
 
     def add(self, listing: Listing, histogram: Array) -> None:
-        if self._entries:
-            kernels.add_entries(self._row_starts, self._places, *listing, histogram)
+        kernels.add_entries(self._row_starts, self._places, *listing, histogram)
 
     def complete(self, scale: Array, total: Array, histogram: Array) -> None:
         """Fill in the weight of the default bins, once all entries are added."""
-        if self._entries:
-            kernels.fill_defaults(scale, total, self._begins, self._ends, self._default_places, histogram)
+        kernels.fill_defaults(scale, total, self._begins, self._ends, self._default_places, histogram)
 
     @property
     def n_stored(self) -> int:
@@ -206,7 +199,10 @@ class FeatureBlock:
             else:
                 self.sparse.append(j - first, bins, default)
         self.dense = DenseColumns(matrix[: len(dense_columns)], dense_columns)
-        self._stores: tuple[ColumnStore, ...] = self.dense, self.sparse
+        self.sparse.dtype = matrix.dtype
+        both: tuple[ColumnStore, ...] = self.dense, self.sparse
+        self._stores = [store for store in both if store.columns]
+        self._store_of = {column: store for store in self._stores for column in store.columns}
         self.features = [features[j] for j in range(first, last)]
         self._n_bins = [feature.n_codes for feature in self.features]
         self.offsets = np.cumsum([0, *self._n_bins])
@@ -254,10 +250,9 @@ class FeatureBlock:
             store.complete(scale, total, histogram)
 
     def column(self, feature: int) -> NDArray[Any]:
-        """Bins of all rows in one feature, of the type of the dense columns."""
+        """Bins of all rows in one feature."""
         column = feature - self.first
-        store = next(store for store in self._stores if column in store)
-        return store.column(column).astype(self.dense.bins.dtype, copy=False)
+        return self._store_of[column].column(column)
 
     @property
     def n_stored(self) -> int:
@@ -369,7 +364,7 @@ class BinnedDataset:
 
     def class_histogram(self, weights: Weights, histogram: Array) -> Array:
         """Weights by class and bin, from a histogram that follows the raw weights."""
-        if any(len(block.sparse) > 0 for block in self.blocks):
+        if any(block.sparse.columns for block in self.blocks):
             total = weights.scale * self.rows.by_class(weights.raw)
             for block in self.blocks:
                 block.complete(weights.scale, total, histogram)
@@ -382,6 +377,7 @@ class BinnedDataset:
     @property
     def matrix(self) -> NDArray[Any]:
         """Bins of shape (n_features, n_rows)."""
-        if len(self.blocks) == 1 and self.blocks[0].dense.is_matrix(len(self._block_of)):
-            return self.blocks[0].dense.bins
+        dense = self.blocks[0].dense
+        if dense.columns == list(range(len(self._block_of))):  # one block, read in this order
+            return dense.bins
         return np.array([block.column(f) for f, block in enumerate(self._block_of)], dtype=self.dtype)
