@@ -71,14 +71,14 @@ class Clock:
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        kept = Partitions.each, Partitions.crew, Workers.ask
+        kept = Partitions.each, Partitions.executor, Workers.ask
         Partitions.each = self._timed("survey", kept[0])  # type: ignore[method-assign]
-        Partitions.crew = self._timed("coding", kept[1])  # type: ignore[method-assign]
+        Partitions.executor = self._timed("coding", kept[1])  # type: ignore[method-assign]
         Workers.ask = self._timed("rounds", kept[2])  # type: ignore[method-assign]
         try:
             yield
         finally:
-            Partitions.each, Partitions.crew, Workers.ask = kept  # type: ignore[method-assign]
+            Partitions.each, Partitions.executor, Workers.ask = kept  # type: ignore[method-assign]
 
     def _timed(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def timed(*arguments: Any, **options: Any) -> Any:

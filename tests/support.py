@@ -49,10 +49,10 @@ def run_engine(X, y, method, *, sample_weight=None, negative_class=0, **params):
 
     def record(boosting, stops):
         if not weights_after:
-            merged.append(merged_into(problem, boosting.ground.rows))
+            merged.append(merged_into(problem, boosting.backend.rows))
         shared = problem.weight / np.bincount(merged[0], problem.weight)[merged[0]]
-        weights_after.append(boosting.ground.weights.values[merged[0]] * shared)
-        scores.append(boosting.ground.score_tracker.scores.T[merged[0]].copy())
+        weights_after.append(boosting.backend.weights.values[merged[0]] * shared)
+        scores.append(boosting.backend.score_tracker.scores.T[merged[0]].copy())
         return False
 
     ensemble = train(settings, problem, after_round=record).ensemble

@@ -39,7 +39,7 @@ class Watched(StumpLearner):
                 block = slice(*self.rows.starts[k : k + 2])
                 for f in range(len(self.bin_mapper.features)):
                     begin, end = self.bin_mapper.offsets[f : f + 2]
-                    fresh = np.bincount(self.layout.column(f)[block], values[block], end - begin)
+                    fresh = np.bincount(self.binned.column(f)[block], values[block], end - begin)
                     off = np.abs(self.histogram[k, begin:end] * scale - fresh).max() / values[block].sum()
                     self.drift = max(self.drift, off)
         return fitted
@@ -52,10 +52,10 @@ def boosting_of(name, n_classes, learning_rate):
     y = np.minimum(rng.integers(0, n_classes + 2, 120), n_classes - 1)[::-1].astype(np.intp)
     ones, threads = np.ones(120), Threads(1)
     columns = partial(Binning(ones, 16).columns, ArrayTable(X.astype(float)))
-    layout = BinnedDataset(columns, 3, Rows.group(y, n_classes, ones), threads)
+    binned = BinnedDataset(columns, 3, Rows.group(y, n_classes, ones), threads)
     rule, costs = resolve_options(name, {})[1], np.linspace(0.99, 1.0, n_classes)
     plan = Plan(rule, costs, rule.decision(costs), learning_rate, 0)
-    return Boosting(LocalBackend(plan, Watched(layout, layout.histogram, "gini", 0, threads)))
+    return Boosting(LocalBackend(plan, Watched(binned, binned.histogram, "gini", 0, threads)))
 
 
 @pytest.mark.compiled
@@ -65,8 +65,8 @@ def test_ten_thousand_rounds_neither_overflow_nor_drift(name, n_classes, learnin
     """With three classes and slow votes the costs make a class nearly vanish: its sums must not vanish before it."""
     boosting = boosting_of(name, n_classes, learning_rate)
     boosting.run(ROUNDS)
-    assert boosting.ground.learner.drift < 1e-9
-    assert np.isfinite(boosting.ground.score_tracker.scores).all()
+    assert boosting.backend.learner.drift < 1e-9
+    assert np.isfinite(boosting.backend.score_tracker.scores).all()
     ensemble = boosting.ensemble()
     for record in (ensemble.votes, ensemble.factors, ensemble.history["class_weight"]):
         assert np.isfinite(record).all()

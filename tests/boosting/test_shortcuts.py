@@ -11,8 +11,7 @@ from support import compare
 import adacc
 from adacc import kernels
 from adacc.boosting.session import train
-from adacc.data import binned as layout
-from adacc.data import binning
+from adacc.data import binned, binning
 from adacc.data.binned import BinnedDataset
 from adacc.data.binning import Binning
 from adacc.data.columns import ArrayTable
@@ -37,7 +36,7 @@ def repeated(seed=0, n_distinct=25, n_rows=90):
     return X, y
 
 
-def layout_of(X, y, weight=None, collapse=True, n_threads=1):
+def bin_rows(X, y, weight=None, collapse=True, n_threads=1):
     weight = np.ones(len(y)) if weight is None else weight
     rows = Rows.group(np.asarray(y, dtype=np.intp), y.max() + 1, weight)
     columns = partial(Binning(rows.weight, None).columns, ArrayTable(X))
@@ -48,7 +47,7 @@ def layout_of(X, y, weight=None, collapse=True, n_threads=1):
 def test_equal_rows_of_a_class_are_one_with_the_sum_of_their_weights():
     X, y = repeated()
     weight = np.random.default_rng(1).random(len(y))
-    coded = layout_of(X, y, weight)
+    coded = bin_rows(X, y, weight)
     keys = list(map(str, np.column_stack([X, y]).tolist()))
     expected = dict.fromkeys(keys, 0.0)
     for key, each in zip(keys, weight, strict=True):
@@ -57,19 +56,19 @@ def test_equal_rows_of_a_class_are_one_with_the_sum_of_their_weights():
     assert len(merged) == len(coded.rows.order) < 0.6 * len(y)
     assert merged == pytest.approx(expected)
     np.testing.assert_array_equal(np.repeat(np.arange(2), np.diff(coded.rows.starts)), y[coded.rows.order])
-    assert all(part.dense.flags.c_contiguous for part in coded.parts)  # others take twice the time, for ever
-    apart = layout_of(X, y, weight, collapse=False)
+    assert all(block.dense.bins.flags.c_contiguous for block in coded.blocks)  # others take twice the time
+    apart = bin_rows(X, y, weight, collapse=False)
     np.testing.assert_allclose(coded.histogram, apart.histogram)
     for j in range(4):
         np.testing.assert_array_equal(coded.column(j), apart.column(j)[np.argsort(apart.rows.order)][coded.rows.order])
 
 
-def test_columns_are_those_asked_for_whichever_were_asked_for_before():
+def test_columns_of_dense_and_sparse_features():
     rng = np.random.default_rng(3)
-    X = rng.integers(1, 9, size=(60, 3 * layout.RECENT)) * (rng.random((60, 3 * layout.RECENT)) < 0.15)
+    X = rng.integers(1, 9, size=(60, 48)) * (rng.random((60, 48)) < 0.15)
     X[:, ::5] = rng.integers(0, 9, size=X[:, ::5].shape)  # dense ones between the sparse
-    coded = layout_of(X.astype(float), rng.integers(0, 2, 60), collapse=False)
-    for j in rng.integers(0, X.shape[1], 400).tolist():
+    coded = bin_rows(X.astype(float), rng.integers(0, 2, 60), collapse=False)
+    for j in range(X.shape[1]):
         codes = np.unique(X[:, j], return_inverse=True)[1]
         np.testing.assert_array_equal(coded.column(j), codes[coded.rows.order])
 
@@ -84,7 +83,7 @@ def test_rows_of_other_classes_are_listed_in_their_order(share, n_classes):
         classes = np.where(rng.random(n_rows) < share, others, common).astype(np.uint8)
         expected = np.flatnonzero(classes != common)
         listed = np.empty(n_rows, dtype=np.uint32)
-        n_listed = weighing._list_others(classes, common, len(expected), begin, listed)
+        n_listed = weighing._list_others(classes, common, begin, listed)
         np.testing.assert_array_equal(listed[:n_listed], begin + expected)
 
 
@@ -104,23 +103,23 @@ def test_a_few_features_tell_that_rows_differ_but_not_that_they_are_equal(n_jobs
     y = (X[:, 9] + rng.normal(size=90) > 0.5).astype(int)
     for columns in (X, X[:, ::-1], X[:, :9]):
         expected = len(np.unique(np.column_stack([columns, y]), axis=0))
-        assert len(layout_of(columns, y, n_threads=n_jobs).rows.order) == expected < 80
+        assert len(bin_rows(columns, y, n_threads=n_jobs).rows.order) == expected < 80
         compare(columns, y, "adacc1")
-    assert len(layout_of(rng.normal(size=(90, 12)), y, n_threads=n_jobs).rows.order) == 90
+    assert len(bin_rows(rng.normal(size=(90, 12)), y, n_threads=n_jobs).rows.order) == 90
 
 
 def test_rows_that_share_but_their_hash_stay_apart(monkeypatch):
     X, y = repeated()
     X = X[:, :2]
     monkeypatch.setattr(kernels, "hash_rows", lambda codes, offsets, keys, hashes: None)
-    assert len(layout_of(X, y).rows.order) == len(y)
+    assert len(bin_rows(X, y).rows.order) == len(y)
     compare(X, y, "adacc1")
 
 
 def test_few_equal_rows_are_not_worth_it():
     X, y = np.arange(100.0)[:, None], np.tile([0, 1], 50)
     X[2] = X[0]
-    assert len(layout_of(X, y).rows.order) == 100
+    assert len(bin_rows(X, y).rows.order) == 100
 
 
 @pytest.mark.parametrize(("method", "all_rows"), [("rusboost", True), ("adaboost", False)])
@@ -129,7 +128,7 @@ def test_equal_rows_stay_apart_where_a_sampler_draws_from_them(method, all_rows)
     problem = TrainingSet(ArrayTable(X), y, np.ones(len(y)), np.arange(2), 0, np.arange(len(y)))
     settings = read_settings(adacc.BoostingClassifier(method, n_estimators=1).get_params(deep=False))
     seen = []
-    train(settings, problem, after_round=lambda boosting, _: seen.append(len(boosting.ground.rows.order)))
+    train(settings, problem, after_round=lambda boosting, _: seen.append(len(boosting.backend.rows.order)))
     assert (seen == [len(y)]) == all_rows
 
 
@@ -176,15 +175,15 @@ def test_few_values_are_told_apart_even_if_the_draw_misses_some(monkeypatch):
 
 @pytest.mark.parametrize("unit", [1.0, 1e300])  # on a grid or, where distances are too large for it, by counting
 @pytest.mark.parametrize("n_thresholds", [0, 1, 2, 7, 8, 15, 16, 17, 31, 100, 254, 255, 256, 257, 1000, 5000])
-def test_codes_count_the_thresholds_below(n_thresholds, unit):
+def test_bins_count_the_thresholds_below(n_thresholds, unit):
     rng = np.random.default_rng(n_thresholds)
     thresholds = np.sort(rng.normal(size=n_thresholds)) * unit
     values = np.concatenate([rng.normal(size=1200) * unit, thresholds[:300], [np.nan, -1e305, 1e305]])
-    codes = np.empty(len(values), dtype=np.uint16)
-    kernels.code_values(values, thresholds, *kernels.whole_range(values), codes)
+    bins = np.empty(len(values), dtype=np.uint16)
+    kernels.bin_values(values, thresholds, *kernels.whole_range(values), bins)
     expected = np.searchsorted(thresholds, values)
     expected[np.isnan(values)] = n_thresholds + 1
-    np.testing.assert_array_equal(codes, expected)
+    np.testing.assert_array_equal(bins, expected)
 
 
 def test_how_an_array_lies_in_memory_does_not_matter():
@@ -199,12 +198,12 @@ def test_how_an_array_lies_in_memory_does_not_matter():
         np.testing.assert_array_equal(model.decision_function(same), expected.decision_function(X))
 
 
-def test_a_glance_is_enough_only_where_it_is_clear():
-    """A column is sparse if its commonest code covers 80 % of all rows, whatever the glance meets."""
+def test_a_column_is_sparse_by_the_exact_count_of_its_most_frequent_bin():
+    """The share must be 80 % of all rows, whatever the screening of some rows finds."""
     for share, is_sparse in ((0.78, False), (0.82, True)):
-        codes = np.zeros(10_000, dtype=np.uint8)
-        codes[: round((1 - share) * 10_000)] = 7
-        assert (layout._commonest(np.random.default_rng(0).permutation(codes), 8) == 0) == is_sparse
+        bins = np.zeros(10_000, dtype=np.uint8)
+        bins[: round((1 - share) * 10_000)] = 7
+        assert (binned._find_default(np.random.default_rng(0).permutation(bins), 8) == 0) == is_sparse
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -9,7 +9,7 @@ from support import thinned
 from adacc import kernels
 from adacc.data.binning import NONE, NumericBins, find_thresholds
 from adacc.estimators.reading import number_labels
-from adacc.kernels.thresholds import FEW, spread
+from adacc.kernels.thresholds import INSERTION_SORT_MAX, spread
 
 N_VALUES = 1500  # more than two blocks
 
@@ -127,7 +127,7 @@ def test_groups_follow_each_other_and_are_small_or_of_one_value(values):
     np.testing.assert_array_equal(np.sort(arranged[:n_present]), np.sort(present))
     groups = np.split(arranged[:n_present], ends[:n_groups])[:-1] if n_groups else []
     assert all(len(group) > 0 for group in groups)
-    assert all(len(group) <= FEW or len(set(group)) == 1 for group in groups)
+    assert all(len(group) <= INSERTION_SORT_MAX or len(set(group)) == 1 for group in groups)
     assert all(one.max() < next_one.min() for one, next_one in pairwise(groups))
 
 

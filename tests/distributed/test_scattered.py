@@ -89,11 +89,11 @@ class Case:
         coded = [BinnedShard(self.codes[:, some], self.y[some].astype(np.uint8), self.weight[some]) for some in pieces]
         return Shard(coded, self.bin_mapper, self.class_weight)
 
-    def boost(self, crew):
-        ground = ShardedBackend(self.plan, self.bin_mapper, self.class_weight, self.settings.criterion, crew)
-        boosting = Boosting(ground)
+    def boost(self, executor):
+        backend = ShardedBackend(self.plan, self.bin_mapper, self.class_weight, self.settings.criterion, executor)
+        boosting = Boosting(backend)
         boosting.run(self.settings.n_rounds)
-        return boosting.ensemble(), ground.log
+        return boosting.ensemble(), backend.log
 
 
 def assert_same(found, local):
@@ -222,13 +222,13 @@ def test_tallies_hold_the_scores_of_all_rows(method, n_classes):
     """Of `adac1` boosting ends with a stump that is heard of by none."""
     X, y = rows(n_classes)
     case = Case(X, y, WEIGHTS["fractions"](np.random.default_rng(5), len(y)), method)
-    crew = ShardExecutor([case.shard(some) for some in cut(len(y), 4)])
-    ground = ShardedBackend(case.plan, case.bin_mapper, case.class_weight, "gini", crew)
-    Boosting(ground).run(ROUNDS)
+    executor = ShardExecutor([case.shard(some) for some in cut(len(y), 4)])
+    backend = ShardedBackend(case.plan, case.bin_mapper, case.class_weight, "gini", executor)
+    Boosting(backend).run(ROUNDS)
     multiplied = np.linspace(1.0, 2.0, n_classes)
     scores = case.model.decision_function(X).reshape(len(y), -1)
     outputs = [1] if n_classes == 2 else range(n_classes)
-    tallies = ground.scores(multiplied)
+    tallies = backend.scores(multiplied)
     assert len(tallies) == len(outputs)
     for at, (k, (values, positive, weight)) in enumerate(zip(outputs, tallies, strict=True)):
         for side in (False, True):
@@ -250,7 +250,7 @@ def test_300_rounds_do_not_drift(method):
     assert isinstance(log[-1], Reweigh)
     whole = 0.0
     for shard in shards:
-        kept, now = shard.layout, shard.standing
+        kept, now = shard.binned, shard.standing
         weights = now.weights.values
         whole += weights.sum()
         fresh = np.zeros_like(now.histogram)

@@ -50,11 +50,11 @@ def test_rows_out_of_the_bags_hear_only_the_bags_they_are_not_in(n_classes):
     X[rng.random(X.shape) < 0.1] = np.nan
     y = np.sort(rng.choice(n_classes, 90, p=[0.7, 0.3] if n_classes == 2 else [0.5, 0.3, 0.2]))
     rows = Rows.group(y, n_classes, rng.integers(1, 4, 90).astype(float))
-    layout = BinnedDataset(partial(Binning(rows.weight, None).columns, read(X)), 3, rows, Threads(1))
+    binned = BinnedDataset(partial(Binning(rows.weight, None).columns, read(X)), 3, rows, Threads(1))
     even = np.ones(n_classes)
     kinds = (BagSpec(4, 1.0, 1, Growth(max_depth=None)), BagSpec(3, 1.5, 4, Growth(max_depth=2, max_features=2)))
     bags = Bags(kinds, criterion="gini", seed=5)
-    forest = grow_forest(layout, Plan(AdaCC2(), even, even, 1.0, 0), bags, Threads(1))
+    forest = grow_forest(binned, Plan(AdaCC2(), even, even, 1.0, 0), bags, Threads(1))
 
     trees, votes = forest.ensemble.models.describe(np.arange(n_classes)), forest.ensemble.votes
     heard, total, at = np.zeros((2, 90)), np.zeros((2, 90, n_classes)), 0
@@ -70,7 +70,7 @@ def test_rows_out_of_the_bags_hear_only_the_bags_they_are_not_in(n_classes):
         while end < len(votes) and votes[at:end, 0].sum() < share - 1e-9:
             end += 1
         assert votes[at:end, 0].sum() == pytest.approx(share)
-        assert (forest.kind[at:end] == kind).all()
+        assert (forest.kind_of_tree[at:end] == kind).all()
         for i in np.setdiff1d(np.arange(90), members):
             heard[kind, i] += 1
             for tree, vote in zip(trees[at:end], votes[at:end], strict=True):
@@ -80,8 +80,8 @@ def test_rows_out_of_the_bags_hear_only_the_bags_they_are_not_in(n_classes):
     assert at == len(votes)
     asked = np.flatnonzero(heard.all(axis=0))
     assert len(asked) > 30
-    np.testing.assert_array_equal(forest.asked, asked)
-    np.testing.assert_allclose(forest.shares, total[:, asked] / heard[:, asked, None], atol=1e-12)
+    np.testing.assert_array_equal(forest.oob_rows, asked)
+    np.testing.assert_allclose(forest.oob_shares, total[:, asked] / heard[:, asked, None], atol=1e-12)
 
 
 def test_the_rows_out_of_the_bags_decide_who_has_a_say():
@@ -237,7 +237,7 @@ def test_bad_parameters_are_named(options, says):
 
 def test_its_name_leads_to_its_class():
     X, y = np.arange(12.0)[:, None], np.array([0] * 11 + [1])
-    with pytest.raises(ValueError, match="'adacc-forest' is a classifier of its own: AdaCCForestClassifier"):
+    with pytest.raises(ValueError, match="'adacc-forest' has its own classifier: AdaCCForestClassifier"):
         adacc.BoostingClassifier("adacc-forest").fit(X, y)
     with pytest.raises(ValueError, match=r"give more rows, or more bags \(n_estimators, --rounds\)"):
         adacc.AdaCCForestClassifier(calibration="sigmoid", **SMALL).fit(X, y)

@@ -263,7 +263,7 @@ def mixed(*values):
         (
             lambda: fit(np.nan_to_num(NUMBERS), estimator=DecisionTreeClassifier(max_depth=2)),
             ValueError,
-            r"only native stumps and trees \(estimator=None\) .* is DecisionTreeClassifier\(max_depth=2\)",
+            r"only native stumps and trees \(estimator=None\) .* of the type DecisionTreeClassifier",
         ),
         (lambda: fit(mixed(1, "1", None)), ValueError, "column 'c' must be all strings.* of the types int, str"),
         (lambda: fit(mixed("", "a", None)), ValueError, "column 'c' has both empty strings and missing values"),

@@ -168,22 +168,22 @@ def test_a_heavy_value_has_a_bin_of_its_own_wherever_it_stands():
 
 def boosting_of(X, y, rule, costs, pass_in_rows=None):
     table, ones, threads = ArrayTable(X), np.ones(len(y)), Threads(1)
-    layout = BinnedDataset(partial(Binning(ones, 16).columns, table), table.n_columns, Rows.group(y, 2, ones), threads)
-    learner = StumpLearner(layout, layout.histogram, "gini", 0, threads)
+    binned = BinnedDataset(partial(Binning(ones, 16).columns, table), table.n_columns, Rows.group(y, 2, ones), threads)
+    learner = StumpLearner(binned, binned.histogram, "gini", 0, threads)
     learner.pass_in_rows = learner.pass_in_rows if pass_in_rows is None else pass_in_rows
     return Boosting(LocalBackend(Plan(rule, np.array(costs, dtype=float), np.ones(2), 1.0, 0), learner))
 
 
 def assert_histograms_are_those_of_the_weights(boosting, rtol):
-    ground = boosting.ground
-    learner, rows, weights = ground.learner, ground.rows, ground.weights.values
-    learner.fit(ground.weights, None, 0)
-    kept = learner.histogram[:2] * ground.weights.scale[:, None]
+    backend = boosting.backend
+    learner, rows, weights = backend.learner, backend.rows, backend.weights.values
+    learner.fit(backend.weights, None, 0)
+    kept = learner.histogram[:2] * backend.weights.scale[:, None]
     for k in range(2):
         block = slice(*rows.starts[k : k + 2])
         for f in range(len(learner.bin_mapper.features)):
             begin, end = learner.bin_mapper.offsets[f : f + 2]
-            fresh = np.bincount(learner.layout.column(f)[block], weights[block], end - begin)
+            fresh = np.bincount(learner.binned.column(f)[block], weights[block], end - begin)
             np.testing.assert_allclose(kept[k, begin:end], fresh, rtol=rtol, atol=1e-30)
 
 
@@ -206,8 +206,8 @@ def test_only_rows_predicted_otherwise_than_most_of_their_class_are_touched():
     boosting = boosting_of(X, y, resolve_options("adaboost", {})[1], [1, 1], pass_in_rows=np.inf)
 
     def find_best(boosting, model):
-        ground = boosting.ground
-        starts, weights, predicted = ground.rows.starts, ground.weights, ground.score_tracker.predicted
+        backend = boosting.backend
+        starts, weights, predicted = backend.rows.starts, backend.weights, backend.score_tracker.predicted
         for k in range(2):
             listed = weights.listing[0][starts[k] : weights.listing[3][k]]
             block = predicted[starts[k] : starts[k + 1]]
@@ -237,9 +237,9 @@ def test_what_is_left_after_many_losses_is_summed_anew():
     y = np.repeat([0, 0, 1], [10, 90, 100]).astype(np.intp)
     boosting = boosting_of(X, y, Fading(), [1, 1])
     anew = []
-    boosting.run(18, lambda boosting, _: anew.append(bool(boosting.ground.weights.stale[0])))
+    boosting.run(18, lambda boosting, _: anew.append(bool(boosting.backend.weights.stale[0])))
     assert anew == [False, False, False, False, False, True] * 3  # 0.3**6 is below 0.001
-    weights = boosting.ground.weights.values
+    weights = boosting.backend.weights.values
     assert weights[0] < 1e-9 * weights[-1]
     assert_histograms_are_those_of_the_weights(boosting, rtol=1e-12)
 

@@ -26,8 +26,8 @@ TIE = 1e-12
 def learner_of(X, y, weight, growth, criterion="gini", max_bins=None, seed=0):
     table = read(X)
     rows = Rows.group(y, int(y.max()) + 1, weight)
-    layout = BinnedDataset(partial(Binning(rows.weight, max_bins).columns, table), table.n_columns, rows, Threads(1))
-    return TreeLearner(layout.matrix, rows, layout.bin_mapper, criterion, 0, growth, seed)
+    binned = BinnedDataset(partial(Binning(rows.weight, max_bins).columns, table), table.n_columns, rows, Threads(1))
+    return TreeLearner(binned.matrix, rows, binned.bin_mapper, criterion, 0, growth, seed)
 
 
 def grown(X, y, weight, growth, criterion="gini", **options):

@@ -1,4 +1,4 @@
-"""The family: each method as formulas on K×K numbers."""
+"""The boosting methods as formulas on K×K numbers, and their catalogue."""
 
 from adacc.algorithms.base import Rule
 from adacc.algorithms.catalog import METHODS, Method, methods

@@ -1,4 +1,4 @@
-"""AdaBoost, and the two methods that add costs before the first round or after the last."""
+"""AdaBoost, and two methods that apply costs before the first round (CGAda) or after the last (AdaMEC)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from adacc.algorithms.base import Array, Rule
 
 @dataclass(frozen=True)
 class AdaBoost(Rule):
-    """The loop without costs [Freund & Schapire 1997; K classes as in Zhu et al. 2009].
+    """Boosting without costs [Freund & Schapire 1997; K classes as in Zhu et al. 2009].
 
     alpha = ½ ln((1-e)/e),   D <- D · exp(∓alpha)
 
-    Copy this one to begin a new method: the base class already is AdaBoost.
+    Copy this class to start a new method; the formulas are those of the base class.
     """
 
     bounded = True
@@ -38,7 +38,7 @@ class AdaMEC(AdaBoost):
 
     class k where c_k·S_k is largest, S_k = summed votes for k
 
-    The training-error bound is AdaBoost's: it holds for the vote sums, not for the shifted decision.
+    AdaBoost's bound of the training error holds for the vote sums, not for the cost-weighted decision.
     """
 
     uses_costs = True

@@ -18,7 +18,7 @@ class AdaCC2(Rule):
     D <- D · exp(-alpha) right, C·exp(alpha) wrong,   C_k = 1 + err_k where class k errs above average, else 1
 
     ``err_k`` is the error rate of the ensemble so far, this round included, on class k. ``alpha="error"``: AdaBoost's
-    ½ ln((1-e)/e); ``"cost"``: the printed ½ ln(Σ_right D / Σ_wrong C·D), with C from the provisional vote of C = 1.
+    ½ ln((1-e)/e); ``"cost"``: the printed ½ ln(Σ_right D / Σ_wrong C·D), with C from the provisional vote for C = 1.
     """
 
     alpha: str = "error"
@@ -68,13 +68,13 @@ class AdaCC1(AdaCC2):
 
 @dataclass(frozen=True)
 class AdaNCC1(AdaCC1):
-    """AdaCC1 without the memory: C from the error rates of this round's weak learner alone."""
+    """AdaCC1 without cumulation: C from the error rates of the weak learner of the round."""
 
     costs_follow = "learner"
 
 
 @dataclass(frozen=True)
 class AdaNCC2(AdaCC2):
-    """AdaCC2 without the memory: C from the error rates of this round's weak learner alone."""
+    """AdaCC2 without cumulation: C from the error rates of the weak learner of the round."""
 
     costs_follow = "learner"

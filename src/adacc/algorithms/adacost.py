@@ -41,7 +41,7 @@ class AdaCost(Rule):
 
 @lru_cache
 def _exponents(costs: tuple[float, ...], dialect: str) -> Array:
-    """Of the factors, for a vote of 1: they are the same in every round."""
+    """Exponents of the factors for a vote of 1, which are the same in every round."""
     beta_right, beta_wrong = _betas(np.array(costs), dialect)
     if dialect == "authors":
         return factor_matrix(0.0, 2.0 * beta_right, len(costs))

@@ -1,8 +1,8 @@
-"""What a method of the family is: a handful of formulas on K×K numbers.
+"""The base class of boosting methods: a few formulas on K×K numbers.
 
-A rule never sees a row. Each round the engine hands it ``W``, the weight of the rows of true class ``t`` that the
-weak learner predicts as ``p``, and the rule answers with a vote and with the factors ``F[t, p]`` by which the rows'
-weights are multiplied. Everything else (learners, rows, threads) belongs to the engine.
+A rule has no access to rows. In each round it receives ``W``, where ``W[t, p]`` is the weight of the rows of class
+``t`` that the weak learner predicts as ``p``. It returns a vote, and the factors ``F[t, p]`` by which the weights of
+these rows are multiplied.
 """
 
 from __future__ import annotations
@@ -18,30 +18,27 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 ROUNDING = 1e-10
-"""Votes, vote sums and odds closer than this are equal: what is left between them is rounding, not information.
-
-Without it a tie would be decided by the order in which rows were added up.
-"""
+"""Votes, vote sums and odds that differ by less are equal. Otherwise the order of summation would decide ties."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One boosting method: override what differs from AdaBoost.
+    """A boosting method; override what differs from AdaBoost.
 
-    The fields of a rule are its options. ``dialect`` is one that every rule has: ``"paper"`` for the formulas as
-    printed, ``"authors"`` for those of the code behind the published tables, where the two differ.
+    The fields of a rule are its options. Every rule has the option ``dialect``: ``"paper"`` for the printed formulas,
+    ``"authors"`` for those of the code behind the published tables, if the two differ.
 
     Attributes
     ----------
     uses_costs : bool
-        Whether the user's cost per class takes part.
+        Whether the method uses the costs given by the user.
     costs_follow : {None, "ensemble", "learner"}
-        Whose error rates set the costs of a round, for the methods that find their costs themselves.
+        Whose error rates determine the costs of a round, for methods that compute their costs.
     costs_decide_only : bool
-        Whether the costs take part in nothing but the decision, so that models of all costs have the same rounds.
+        Whether the costs are used in the decision only, so that the rounds are the same for all costs.
     bounded : bool
-        Whether the running product of the normalisers bounds the training error: true where every factor is at least
-        AdaBoost's for the same vote.
+        Whether the product of the normalisers bounds the training error. This holds if every factor is at least that
+        of AdaBoost for the same vote.
     """
 
     dialect: str = "paper"
@@ -68,30 +65,35 @@ class Rule:
         return np.ones_like(costs)
 
     def vote(self, W: Array, costs: Array) -> Any:
-        """Vote of the round: one number, or one for each predicted class; None if it is no better than chance."""
+        """Vote of the round: one number, or one per predicted class; None if the learner is no better than chance."""
         return half_log_odds(*right_and_wrong(W), len(W))
 
     def factors(self, alpha: Any, costs: Array) -> Array:
-        """``F[t, p]``, by which a row of class t that is predicted p is multiplied."""
+        """``F[t, p]``, the factor of the weight of a row of class t that is predicted as p."""
         return factor_matrix(exp(-alpha), exp(alpha), len(costs))
 
     @property
     def costs_vote(self) -> bool:
-        """Whether the vote is made again once the costs of the round are known: asked for where ``costs_follow`` is."""
+        """Whether the vote depends on the costs of the round; used if ``costs_follow`` is set."""
         return True
 
+    @property
+    def keeps_synthetic_rows(self) -> bool:
+        """Whether the synthetic rows of a round stay in the training set, for methods with a SMOTE sampler."""
+        return False
+
     def round_costs(self, rates: Array) -> Array:
-        """Cost of an error of each class, from the classes' error rates: asked for where ``costs_follow`` is set."""
+        """Cost of each class from the error rates of the classes; used if ``costs_follow`` is set."""
         return np.ones_like(rates)
 
     def decision(self, costs: Array) -> Array:
-        """What the votes for each class are multiplied by in the final decision."""
+        """Factor of the votes for each class in the final decision."""
         return np.ones_like(costs)
 
 
 def right_and_wrong(W: Array) -> tuple[float, float]:
-    """Weight of the rows predicted rightly and wrongly, each summed by itself: a difference would lose small ones."""
-    if len(W) == 2:  # as nearly always, and asked for every round
+    """Weight of the correctly and of the wrongly predicted rows; both are summed, since a difference loses accuracy."""
+    if len(W) == 2:  # the usual case, faster without NumPy
         (true_0, false_0), (false_1, true_1) = W.tolist()
         return true_0 + true_1, false_0 + false_1
     masses, step = W.ravel().tolist(), len(W) + 1
@@ -101,7 +103,7 @@ def right_and_wrong(W: Array) -> tuple[float, float]:
 
 
 def half_log_odds(right: float, wrong: float, n_classes: int) -> float | None:
-    """½(ln(right / wrong) + ln(K-1)); infinite if nothing is wrong, None if no better than chance."""
+    """½(ln(right / wrong) + ln(K-1)); infinite without errors, None if no better than chance."""
     if right <= 0.0:
         return None
     if wrong <= ROUNDING * right:
@@ -111,8 +113,8 @@ def half_log_odds(right: float, wrong: float, n_classes: int) -> float | None:
 
 
 def factor_matrix(right: Any, wrong: Any, n_classes: int) -> Array:
-    """``F`` with `right` on the diagonal and `wrong` off it; each a number or one number per true class."""
-    if n_classes == 2:  # as nearly always, and asked for every round
+    """``F`` with `right` on the diagonal and `wrong` elsewhere; each is a number or one number per true class."""
+    if n_classes == 2:  # the usual case, faster without NumPy
         (right_0, right_1), (wrong_0, wrong_1) = _of_two(right), _of_two(wrong)
         return np.array(((right_0, wrong_0), (wrong_1, right_1)))
     F = np.empty((n_classes, n_classes))

@@ -40,7 +40,7 @@ class Method:
     sampler : str or None
         How rows are drawn each round; a key of `SAMPLER_OPTIONS`.
     calibration : str or None
-        The default of the option.
+        Default of the option `calibration`.
     decides_by_probability : bool
         Whether a calibrated model decides by its probabilities, as in the papers of CGAda and AdaMEC. All others decide
         by their votes, calibrated or not: even the most certain rows of a rare class may have a probability below ½.
@@ -56,7 +56,7 @@ class Method:
     decides_by_probability: bool = False
 
     def options(self) -> dict[str, Any]:
-        """Names of the options the method takes, each with its default."""
+        """The options of the method with their defaults."""
         defaults: dict[str, Any] = {field.name: field.default for field in fields(self.rule)}
         if self.rule.uses_costs:
             defaults["costs"] = "balanced"
@@ -243,14 +243,14 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     >>> suggestion("addac2", METHODS)
     "did you mean 'adac2' or 'adacc2' or 'adac3'?"
     """
-    near = get_close_matches(name.lower(), list(known), n=3, cutoff=0.5)
-    return f"did you mean {' or '.join(map(repr, near))}?" if near else ""
+    similar = get_close_matches(name.lower(), list(known), n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(map(repr, similar))}?" if similar else ""
 
 
 def resolve_options(method: str | Rule, given: Mapping[str, Any]) -> tuple[Method, Rule, dict[str, Any]]:
-    """Method, rule and options for what a user gave, None meaning the method's default.
+    """Method, rule and options, from the options given by the user; None stands for the default of the method.
 
-    An option that the method does not have is an error that names the methods which do.
+    An option of other methods is an error that names these methods.
     """
     name, found = find(method)
     options = found.options()

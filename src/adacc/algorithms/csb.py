@@ -35,7 +35,7 @@ class CSB2(Rule):
 
 @dataclass(frozen=True)
 class CSB1(CSB2):
-    """As CSB2 with alpha = 1 in the update.
+    """CSB2 with alpha = 1 in the update.
 
     D_1 = c,   D <- D · c · exp(∓1);   authors' dialect: wrong rows · exp(c), the others unchanged
     """

@@ -1,4 +1,4 @@
-"""RareBoost-1: positive and negative predictions vote with different strength [Joshi et al. 2001]."""
+"""RareBoost-1: positive and negative predictions have different votes [Joshi et al. 2001]."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class RareBoost(Rule):
 
     alpha_p = ½(ln(W[p,p] / Σ_{t≠p} W[t,p]) + ln(K-1)),   D <- D · exp(∓alpha_p)
 
-    Ends where a prediction is wrong more often than chance (binary: TP < FP or TN < FN).
+    Boosting ends if a prediction is worse than chance (two classes: TP < FP or TN < FN).
     """
 
     def vote(self, W: Array, costs: Array) -> Any:
@@ -37,10 +37,10 @@ def votes_by_prediction(W: Array) -> Any:
     wrong[wrong <= ROUNDING * right] = 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
         alpha = 0.5 * np.log(right / wrong * (len(W) - 1))
-    alpha[right + wrong == 0.0] = 0.0  # a class nobody is predicted as
+    alpha[right + wrong == 0.0] = 0.0  # a class that is never predicted
     return None if alpha.min() < -ROUNDING else np.maximum(alpha, 0.0)
 
 
 def factors_by_prediction(alpha: Any, n_classes: int) -> Array:
-    """``F`` where the vote goes by the predicted class: so does the factor of an error."""
+    """``F`` for votes by predicted class: the factors of errors depend on the predicted class too."""
     return factor_matrix(np.exp(-alpha), np.exp(alpha), n_classes).T.copy()

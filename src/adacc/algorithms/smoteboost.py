@@ -1,4 +1,4 @@
-"""SMOTEBoost's formulas; its synthetic rows are made by a sampler of the engine [Chawla et al. 2003]."""
+"""The formulas of SMOTEBoost; a sampler generates its synthetic rows [Chawla et al. 2003]."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from adacc.algorithms.rareboost import factors_by_prediction, votes_by_predictio
 
 @dataclass(frozen=True)
 class SMOTEBoost(AdaBoost):
-    """AdaBoost, whose learner also sees synthetic rows.
+    """AdaBoost with synthetic rows for the weak learner.
 
     alpha = ½ ln((1-e)/e),   D <- D · exp(∓alpha);   authors' dialect: alpha_p = ½ ln(W[p,p] / Σ_{t≠p} W[t,p]) by
     predicted class p, with synthetic rows that stay and count in ``W``
@@ -24,6 +24,10 @@ class SMOTEBoost(AdaBoost):
     """
 
     bounded = False
+
+    @property
+    def keeps_synthetic_rows(self) -> bool:
+        return self.dialect == "authors"
 
     def vote(self, W: Array, costs: Array) -> Any:
         return votes_by_prediction(W) if self.dialect == "authors" else super().vote(W, costs)

@@ -1,1 +1,1 @@
-"""The boosting loop and where training state lives."""
+"""The boosting loop and its training backends."""

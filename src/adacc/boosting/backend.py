@@ -1,4 +1,4 @@
-"""What the boosting loop asks of the place where training state lives."""
+"""The interface between the boosting loop and the training state (in memory or in shards)."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from adacc.learners.base import Models
 
 @dataclass(frozen=True)
 class Plan:
-    """What is boosted, and how.
+    """A boosting rule with its costs and settings.
 
     Attributes
     ----------
     rule : Rule
-        The method.
+        The formulas of the method.
     costs : ndarray of shape (n_classes,)
-        Cost of an error of each class, the largest being 1.
+        Misclassification cost of each class; the largest is 1.
     decision : ndarray of shape (n_classes,)
-        What the votes for each class are multiplied by.
+        Factor of the votes for each class in the final decision.
     learning_rate : float
-        What each vote is multiplied by.
+        Factor of every vote.
     negative_class : int
-        The class of a score of zero, where there are two classes.
+        Class that is predicted for a score of zero (two classes).
     """
 
     rule: Rule
@@ -35,16 +35,16 @@ class Plan:
 
 
 class TrainingBackend(Protocol):
-    """The training rows as the loop knows them.
+    """Training rows with their weights and scores.
 
     Attributes
     ----------
     plan : Plan
-        What is boosted on them.
+        Rule, costs and settings.
     given_weight : ndarray of shape (n_classes,)
         Summed sample weight of each class.
     class_weight : ndarray of shape (n_classes,)
-        Weight of each class now; sums to 1.
+        Current weight of each class; sums to 1.
     """
 
     plan: Plan
@@ -54,21 +54,23 @@ class TrainingBackend(Protocol):
     def class_weight(self) -> Array: ...
 
     def fit(self, t: int) -> tuple[Any, Array, Array]:
-        """The weak model of round t, ``W``, the weight of each (true, predicted) pair, and the same of the rows that
-        judge the model.
+        """Fit the weak model of round t.
+
+        Returns the model, ``W`` (the weight of each (true, predicted) pair), and the same matrix for the rows on which
+        the vote is computed. Without a sampler the two matrices are the same object.
         """
 
     def add_vote(self, alpha: Any) -> Array:
-        """Let that model vote; the recall of each class thereafter."""
+        """Add `alpha` to the vote of the current model and return the recall of each class."""
 
     def error_rates(self) -> Array:
-        """Of each class, by that model alone, once it has voted."""
+        """Error rate of the current model on each class; valid after `add_vote`."""
 
     def finish_round(self, change: Any, F: Array, W: Array) -> tuple[Array, float]:
-        """Add to the vote what is still missing of it and multiply the weights by ``F / Z``.
+        """Add `change` to the vote of the current model and multiply the weights by ``F / Z``.
 
-        The recall thereafter, and Z, by which F is divided in place.
+        Returns the recall of each class and Z. `F` is divided by Z in place.
         """
 
     def models(self, fitted: list[Any]) -> Models:
-        """The weak models of all rounds, as one object that predicts."""
+        """Combine the weak models of all rounds into one object that predicts."""

@@ -1,4 +1,4 @@
-"""Bags of rows, a booster on each, and their votes as one ensemble."""
+"""Bagging of boosters: one booster per bag of rows, combined into one ensemble."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ from adacc.learners.growth import Growth
 from adacc.learners.tree import TreeLearner, Trees
 from adacc.model.ensemble import Ensemble, contributions
 
-MOST_DRAWN = 20_000
-"""Rows of a class in a bag, at most: there are many bags."""
+MAX_ROWS_OF_CLASS = 20_000
+"""Maximum number of rows of a class in a bag."""
 
 BOOTSTRAP_SHARE = 1.0 - np.exp(-1.0)
-"""Share of the groups in a bag: that of the rows which a bootstrap sample has."""
+"""Share of the groups in a bag: the expected share of distinct rows in a bootstrap sample."""
 
-WATCHED = 3_000
-"""Rows of a class that are asked about the bags they are not in: enough to know a rate to a point."""
+MAX_OOB_ROWS_OF_CLASS = 3_000
+"""Maximum number of rows of a class with out-of-bag votes: enough to estimate a rate to one percentage point."""
 
 
 @dataclass(frozen=True)
 class BagSpec:
-    """A kind of bag: what is drawn, and what is done with it. All classes weigh the same at first.
+    """Specification of bags of one kind. All classes have the same total weight before the first round.
 
     Attributes
     ----------
     n_bags : int
-        How often.
+        Number of bags.
     ratio : float
-        Most rows of a class for each of the rarest.
+        Maximum size of a class relative to the rarest class.
     n_rounds : int
-        Rounds of the booster.
+        Boosting rounds per bag.
     growth : Growth
-        Of its trees.
+        Limits of the trees.
     """
 
     n_bags: int
@@ -55,16 +55,16 @@ class BagSpec:
 
 @dataclass(frozen=True)
 class Bags:
-    """All of them.
+    """Specification of all bags of a forest.
 
     Attributes
     ----------
     kinds : tuple of BagSpec
-        One after the other.
+        The kinds of bags, in order.
     criterion : str
-        Of the splits.
+        Split criterion.
     seed : int
-        Of all that is drawn.
+        Random seed.
     """
 
     kinds: tuple[BagSpec, ...]
@@ -73,37 +73,38 @@ class Bags:
 
 
 class Forest(NamedTuple):
-    """All bags' trees as one ensemble, and what rows out of the bags say of it.
+    """The trees of all bags as one ensemble, and the out-of-bag votes.
 
     Attributes
     ----------
     ensemble : Ensemble
-        The votes of all bags of a kind add up to 1, those of each to the same.
-    kind : ndarray of shape (n_trees,)
-        The kind of bag that each tree is of.
-    asked : ndarray of int
-        Rows, in the order of the layout, that were out of some bag of every kind.
-    shares : ndarray of shape (n_kinds, n_asked, n_classes)
-        Of each, the share of the votes that each class has among the bags of a kind that the row was not in.
+        The votes of all bags of a kind sum to 1, and every bag of a kind has the same share.
+    kind_of_tree : ndarray of shape (n_trees,)
+        Index of the kind of bag of each tree.
+    oob_rows : ndarray of int
+        Rows, in the order of the binned data set, that are out of at least one bag of every kind.
+    oob_shares : ndarray of shape (n_kinds, n_oob_rows, n_classes)
+        Share of the votes for each class among the bags of a kind that do not contain the row.
     """
 
     ensemble: Ensemble
-    kind: NDArray[np.intp]
-    asked: NDArray[np.intp]
-    shares: Array
+    kind_of_tree: NDArray[np.intp]
+    oob_rows: NDArray[np.intp]
+    oob_shares: Array
 
 
 def grow_forest(
-    layout: BinnedDataset, plan: Plan, bags: Bags, threads: Threads, groups: NDArray[np.intp] | None = None
+    binned: BinnedDataset, plan: Plan, bags: Bags, threads: Threads, groups: NDArray[np.intp] | None = None
 ) -> Forest:
-    """Boost on every bag, several at a time; the forest does not depend on how many.
+    """Train a booster on every bag, one per thread; the forest does not depend on the number of threads.
 
-    With `groups`, the number of each row's group in the order of the layout, a group is in or out of a bag as a whole.
+    `groups` are the group indices of the rows, in the order of the binned data set. A group is in or out of a bag as a
+    whole.
     """
-    rows, codes = layout.rows, layout.matrix
+    rows, bins = binned.rows, binned.matrix
     group_draw = None if groups is None else GroupDraw(groups, rows.true.astype(np.intp), rows.n_classes)
-    watched = _watched(rows, bags.seed)
-    codes_watched = np.ascontiguousarray(codes[:, watched])
+    candidates = _draw_oob_candidates(rows, bags.seed)
+    candidate_bins = np.ascontiguousarray(bins[:, candidates])
 
     kind_of_bag = np.repeat(np.arange(len(bags.kinds)), [kind.n_bags for kind in bags.kinds])
 
@@ -113,71 +114,73 @@ def grow_forest(
         among = None if group_draw is None else group_draw.draw(BOOTSTRAP_SHARE, rng)
         bag, members = draw_bag(rows, kind.ratio, rng, among)
         learner = TreeLearner(
-            np.ascontiguousarray(codes[:, members]), bag, layout.bin_mapper, bags.criterion, plan.negative_class,
+            np.ascontiguousarray(bins[:, members]), bag, binned.bin_mapper, bags.criterion, plan.negative_class,
             kind.growth, bags.seed + number,
         )  # fmt: skip
         boosting = Boosting(LocalBackend(plan, learner, initial=1.0 / bag.class_weight))
         boosting.run(kind.n_rounds)
         ensemble = boosting.ensemble()
-        inside = np.zeros(len(rows.order), dtype=bool)
-        inside[members if among is None else among] = True
-        out = np.flatnonzero(~inside[watched])
+        in_bag = np.zeros(len(rows.order), dtype=bool)
+        in_bag[members if among is None else among] = True
+        oob = np.flatnonzero(~in_bag[candidates])
         scorer = _trees_of(ensemble).compile(contributions(ensemble.votes, np.ones(rows.n_classes)))
-        return ensemble, out, scorer.of_codes(np.ascontiguousarray(codes_watched[:, out])) / _strength(ensemble)
+        return ensemble, oob, scorer.of_codes(np.ascontiguousarray(candidate_bins[:, oob])) / _total_vote(ensemble)
 
     n_kinds, n_outputs = len(bags.kinds), 1 if rows.n_classes == 2 else rows.n_classes
-    heard, scores = np.zeros((n_kinds, len(watched))), np.zeros((n_kinds, len(watched), n_outputs))
+    n_votes, scores = np.zeros((n_kinds, len(candidates))), np.zeros((n_kinds, len(candidates), n_outputs))
     ensembles = []
-    # The last ones first: they may take longest, and none should be left over when the others are done.
+    # The last bags may take longest; they start first, so that all threads finish at about the same time.
     grown = threads.each(boost, range(len(kind_of_bag))[::-1])[::-1]
-    for kind, (ensemble, out, found) in zip(kind_of_bag, grown, strict=True):
+    for kind, (ensemble, oob, oob_scores) in zip(kind_of_bag, grown, strict=True):
         ensembles.append(ensemble)
-        heard[kind, out] += 1.0
-        scores[kind, out] += found
-    asked = np.flatnonzero(heard.all(axis=0))
-    mean = scores[:, asked] / heard[:, asked, None]
+        n_votes[kind, oob] += 1.0
+        scores[kind, oob] += oob_scores
+    has_votes = np.flatnonzero(n_votes.all(axis=0))
+    mean = scores[:, has_votes] / n_votes[:, has_votes, None]
     shares = np.concatenate([1.0 - mean, 1.0 + mean], axis=2) / 2.0 if n_outputs == 1 else mean
     sizes = [len(ensemble) for ensemble in ensembles]
-    say = 1.0 / np.bincount(kind_of_bag)[kind_of_bag]
-    return Forest(_joined(ensembles, say), np.repeat(kind_of_bag, sizes), watched[asked], shares)
+    weights = 1.0 / np.bincount(kind_of_bag)[kind_of_bag]
+    return Forest(_join(ensembles, weights), np.repeat(kind_of_bag, sizes), candidates[has_votes], shares)
 
 
-def _watched(rows: Rows, seed: int) -> NDArray[np.intp]:
-    """Some rows of every class, or all."""
+def _draw_oob_candidates(rows: Rows, seed: int) -> NDArray[np.intp]:
+    """Up to `MAX_OOB_ROWS_OF_CLASS` random rows of every class."""
     rng = np.random.default_rng([seed, rows.n_classes])
     kept = []
     for begin, end in zip(rows.starts[:-1], rows.starts[1:], strict=True):
-        some = rng.choice(end - begin, WATCHED, replace=False) if end - begin > WATCHED else np.arange(end - begin)
-        kept.append(begin + np.sort(some))
+        n_rows = end - begin
+        drawn = np.arange(n_rows)
+        if n_rows > MAX_OOB_ROWS_OF_CLASS:
+            drawn = rng.choice(n_rows, MAX_OOB_ROWS_OF_CLASS, replace=False)
+        kept.append(begin + np.sort(drawn))
     return np.concatenate(kept)
 
 
 def draw_bag(
     rows: Rows, ratio: float, rng: np.random.Generator, among: NDArray[np.bool_] | None = None
 ) -> tuple[Rows, NDArray[np.intp]]:
-    """Rows of each class, by weight: as many as it has, but no more than `ratio` times those of the smallest.
+    """Draw rows of each class with replacement, with probabilities proportional to their weights.
 
-    `among` marks the rows that may be drawn, some of every class; None is all.
-
-    They are drawn with replacement: one that is drawn twice counts twice. A class whose rows have different weights is
-    as large as so many of the same weight would be [Kish 1965]. Whatever the sum of the weights, a third of the rows
-    at least thus stays out of the bag.
+    As many rows of a class are drawn as its effective sample size [Kish 1965], but at most `ratio` times that of the
+    smallest class. A row that is drawn twice has weight 2. At least about a third of the rows of a class are out of the
+    bag. `among` marks the rows that may be drawn, at least one of every class; None: all rows.
     """
     sizes = 1.0 / rows.by_class((rows.weight / rows.class_weight[rows.true]) ** 2)
-    n_drawn = np.clip(np.round(np.minimum(sizes, ratio * sizes.min())), 1, MOST_DRAWN).astype(int)
+    n_drawn = np.clip(np.round(np.minimum(sizes, ratio * sizes.min())), 1, MAX_ROWS_OF_CLASS).astype(int)
     members, counts = [], []
     for k, (begin, end) in enumerate(zip(rows.starts[:-1], rows.starts[1:], strict=True)):
-        able = np.arange(begin, end) if among is None else begin + np.flatnonzero(among[begin:end])
-        weight = rows.weight[able]
+        eligible = np.arange(begin, end) if among is None else begin + np.flatnonzero(among[begin:end])
+        weight = rows.weight[eligible]
         if (weight == weight[0]).all():
-            drawn = rng.integers(len(able), size=n_drawn[k])
+            drawn = rng.integers(len(eligible), size=n_drawn[k])
         else:
-            places = np.cumsum(weight)
-            drawn = np.minimum(np.searchsorted(places, rng.random(n_drawn[k]) * places[-1]), len(able) - 1)
-        count = np.bincount(drawn, minlength=len(able))
-        each = np.flatnonzero(count)
-        members.append(able[each])
-        counts.append(count[each].astype(np.float64))
+            cumulative = np.cumsum(weight)
+            position = np.searchsorted(cumulative, rng.random(n_drawn[k]) * cumulative[-1])
+            drawn = np.minimum(position, len(eligible) - 1)
+        count = np.bincount(drawn, minlength=len(eligible))
+        distinct = np.flatnonzero(count)
+        members.append(eligible[distinct])
+        counts.append(count[distinct].astype(np.float64))
     drawn_rows = np.concatenate(members)
     starts = np.cumsum([0, *map(len, members)])
     weight = np.array([count.sum() for count in counts])
@@ -189,19 +192,19 @@ def _trees_of(ensemble: Ensemble) -> Trees:
     return ensemble.models
 
 
-def _strength(ensemble: Ensemble) -> float:
-    """What the votes for a class add up to where all rounds predict it."""
+def _total_vote(ensemble: Ensemble) -> float:
+    """Sum of the votes of all rounds."""
     return float(ensemble.votes.max(axis=1).sum()) or 1.0
 
 
-def _joined(ensembles: list[Ensemble], say: Array) -> Ensemble:
-    """One after the other, the votes of each adding up to its say."""
+def _join(ensembles: list[Ensemble], weights: Array) -> Ensemble:
+    """Concatenate the ensembles, with the votes of each scaled to sum to its weight."""
     first, trees = ensembles[0], [_trees_of(ensemble) for ensemble in ensembles]
     sizes = np.concatenate([np.diff(each.starts) for each in trees])
     return Ensemble(
         models=Trees(np.concatenate([each.nodes for each in trees]), np.cumsum([0, *sizes]), trees[0].bin_mapper),
         votes=np.concatenate(
-            [each.votes * (part / _strength(each)) for each, part in zip(ensembles, say, strict=True)]
+            [each.votes * (weight / _total_vote(each)) for each, weight in zip(ensembles, weights, strict=True)]
         ),
         decision=first.decision,
         negative_class=first.negative_class,

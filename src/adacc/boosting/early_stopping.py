@@ -16,12 +16,12 @@ from adacc.model.ensemble import Ensemble
 
 
 class EarlyStopping:
-    """Recall of each class on held-out rows, round by round; says stop when balanced accuracy has not risen for long.
+    """Tracks the recall on held-out rows and stops when balanced accuracy has not improved for `patience` rounds.
 
     Attributes
     ----------
     recall : list of ndarray
-        After each round.
+        Recall of each class after each round.
     """
 
     def __init__(
@@ -40,9 +40,9 @@ class EarlyStopping:
         self.recall: list[Array] = []
         self.accuracy: list[float] = []
         if start is not None:
-            past = start.models.cells(held_out.table, held_out.rows.order)
-            for cells, votes in zip(past, start.votes, strict=True):
-                self._add_vote(cells, votes)
+            leaves_by_round = start.models.cells(held_out.table, held_out.rows.order)
+            for leaves, votes in zip(leaves_by_round, start.votes, strict=True):
+                self._add_vote(leaves, votes)
 
     @property
     def best_round(self) -> int:
@@ -52,6 +52,6 @@ class EarlyStopping:
         self._add_vote(self.learner.apply(model, self.prepared), boosting.rounds[-1].alpha)
         return self.patience is not None and len(self.accuracy) - 1 - self.best_round >= self.patience
 
-    def _add_vote(self, cells: Any, alpha: Any) -> None:
-        self.recall.append(self.score_tracker.add_vote(cells, alpha))
+    def _add_vote(self, leaves: Any, alpha: Any) -> None:
+        self.recall.append(self.score_tracker.add_vote(leaves, alpha))
         self.accuracy.append(float(self.recall[-1][self.present].mean()))

@@ -1,4 +1,4 @@
-"""What the loop stands on: the training rows, their weights and their scores, wherever they are."""
+"""Training backend for rows in the memory of this process."""
 
 from __future__ import annotations
 
@@ -20,20 +20,30 @@ from adacc.model.ensemble import Ensemble
 
 
 class LocalBackend:
-    """Rows in the memory of this process.
+    """Training rows, weights and scores in memory.
 
-    `alike` are plans whose rounds are the same and that only decide otherwise: their models come at the price of
-    hearing the votes. With `out_of_bag` a model is judged by the rows that the sampler kept from it. `initial` is what
-    rows of each class weigh at first, instead of what the rule says.
+    Parameters
+    ----------
+    plan : Plan
+        Rule, costs and settings.
+    learner : Learner
+        The weak learner, which holds the training rows.
+    sampler : Sampler or None
+        Draws the rows that the learner is fitted to in each round; None: all rows.
+    decision_variants : sequence of Plan
+        Plans with the same rounds as `plan` and another final decision. Their ensembles need no boosting of their own,
+        only the recall of their decisions.
+    out_of_bag : bool
+        Whether the vote is computed on the rows that were not in the sample of the round.
+    initial : ndarray of shape (n_classes,) or None
+        Initial weight of a row of each class; None: as given by the rule.
 
     Attributes
     ----------
     weights : Weights
         The distribution D.
-    audience : ScoreTracker
-        The training rows' scores.
-    others : list of ScoreTracker
-        The same rows, as the plans `alike` decide on them.
+    score_tracker : ScoreTracker
+        Scores of the training rows.
     """
 
     def __init__(
@@ -41,20 +51,20 @@ class LocalBackend:
         plan: Plan,
         learner: Learner,
         sampler: Sampler | None = None,
-        alike: Sequence[Plan] = (),
+        decision_variants: Sequence[Plan] = (),
         out_of_bag: bool = False,
         initial: Array | None = None,
     ) -> None:
-        self.plan, self.learner, self.sampler, self.alike = plan, learner, sampler, alike
+        self.plan, self.learner, self.sampler, self.decision_variants = plan, learner, sampler, decision_variants
         self.rows = rows = learner.rows
         self.given_weight = rows.class_weight
         initial = plan.rule.initial(plan.costs) if initial is None else initial
         self.weights = Weights(rows, initial, learner.pass_in_rows if sampler is None else np.inf)
         self.score_tracker = ScoreTracker(rows, plan)
-        self.others = [ScoreTracker(rows, other) for other in alike]
+        self._variant_trackers = [ScoreTracker(rows, variant) for variant in decision_variants]
         self._out_of_bag = OutOfBagTracker(rows, plan) if out_of_bag else None
-        self._recall_of_others: list[list[Array]] = []
-        self._cells: LeafAssignment
+        self._variant_recalls: list[list[Array]] = []
+        self._leaves: LeafAssignment
         self._vote: Any = 0.0
         self._recall: Array | None = None
 
@@ -64,22 +74,22 @@ class LocalBackend:
 
     def fit(self, t: int) -> tuple[Any, Array, Array]:
         sample = None if self.sampler is None else self.sampler.draw(self.weights, t)
-        model, self._cells, W = self.learner.fit(self.weights, sample, t)
+        model, self._leaves, W = self.learner.fit(self.weights, sample, t)
         self._vote, self._recall = 0.0, None
         if self.sampler is None or sample is None:
             return model, W, W
         if self._out_of_bag is None:
             return model, W, self.sampler.judge(W, partial(self.learner.apply, model))
-        self._out_of_bag.start_round(sample, self._cells)
+        self._out_of_bag.start_round(sample, self._leaves)
         return model, W, self._out_of_bag.weigh(self.weights, W)
 
     def add_vote(self, alpha: Any) -> Array:
         self._vote = self._vote + alpha
-        self._recall = recall = self._add_vote(self._cells, alpha)
+        self._recall = recall = self._add_vote(self._leaves, alpha)
         return recall
 
-    def _add_vote(self, cells: LeafAssignment, alpha: Any) -> Array:
-        recall = self.score_tracker.add_vote(cells, alpha)
+    def _add_vote(self, leaves: LeafAssignment, alpha: Any) -> Array:
+        recall = self.score_tracker.add_vote(leaves, alpha)
         return recall if self._out_of_bag is None else self._out_of_bag.add_vote(alpha, recall)
 
     def error_rates(self) -> Array:
@@ -90,25 +100,25 @@ class LocalBackend:
         recall = self._recall
         if recall is None or change != 0.0:
             recall = self.add_vote(change)
-        self._add_vote_to_others(self._cells, self._vote)
+        self._add_variant_votes(self._leaves, self._vote)
         Z = self.weights.update(F, W, self.score_tracker.predicted, self.score_tracker.counts)
         if self.sampler is not None:
             self.sampler.update(F)
         return recall, Z
 
-    def _add_vote_to_others(self, cells: LeafAssignment, alpha: Any) -> None:
-        if self.others:
-            self._recall_of_others.append([other.add_vote(cells, alpha) for other in self.others])
+    def _add_variant_votes(self, leaves: LeafAssignment, alpha: Any) -> None:
+        if self._variant_trackers:
+            self._variant_recalls.append([tracker.add_vote(leaves, alpha) for tracker in self._variant_trackers])
 
     def replay(self, ensemble: Ensemble, table: Table) -> Iterator[Array]:
-        """Bring weights and scores to where an ensemble left them, round by round; the factors of each."""
-        for t, cells in enumerate(ensemble.models.cells(table, self.rows.order)):
-            W = weigh_pairs(cells, self.weights)
+        """Repeat the rounds of an ensemble on the weights and scores; yields the weight factors of each round."""
+        for t, leaves in enumerate(ensemble.models.cells(table, self.rows.order)):
+            W = weigh_pairs(leaves, self.weights)
             factors = ensemble.factors[t].copy()
             if self._out_of_bag is not None and self.sampler is not None:
-                self._out_of_bag.start_round(self.sampler.draw(self.weights, t), cells)
-            self._add_vote(cells, ensemble.votes[t])
-            self._add_vote_to_others(cells, ensemble.votes[t])
+                self._out_of_bag.start_round(self.sampler.draw(self.weights, t), leaves)
+            self._add_vote(leaves, ensemble.votes[t])
+            self._add_variant_votes(leaves, ensemble.votes[t])
             self.weights.update(factors, W, self.score_tracker.predicted, self.score_tracker.counts)
             yield factors
         self.weights.begin_anew()
@@ -116,17 +126,17 @@ class LocalBackend:
     def models(self, fitted: list[Any]) -> Models:
         return self.learner.models(fitted)
 
-    def decided_otherwise(self, model: Ensemble) -> list[Ensemble]:
-        """The models of the plans `alike`."""
+    def variant_ensembles(self, ensemble: Ensemble) -> list[Ensemble]:
+        """The ensemble with the decision of each of the `decision_variants`."""
         return [
             replace(
-                model,
-                decision=plan.decision,
+                ensemble,
+                decision=variant.decision,
                 history={
-                    **model.history,
-                    "class_cost": np.tile(plan.costs, (len(model), 1)),
-                    "class_recall": np.array([recall[i] for recall in self._recall_of_others]),
+                    **ensemble.history,
+                    "class_cost": np.tile(variant.costs, (len(ensemble), 1)),
+                    "class_recall": np.array([recalls[i] for recalls in self._variant_recalls]),
                 },
             )
-            for i, plan in enumerate(self.alike)
+            for i, variant in enumerate(self.decision_variants)
         ]

@@ -1,7 +1,8 @@
-"""Which rows the weak learner sees: all of them (no sampler), a fresh part, or SMOTE rows besides.
+"""Samplers: which rows the weak learner of a round is fitted to.
 
-Votes and weights follow the real rows, and a sampler changes only what the learner is fitted on. The exception is
-`KeptSmote`, whose synthetic rows stay in the training set: votes follow all rows.
+Without a sampler it is fitted to all rows. A sampler draws a subset, or adds synthetic rows (SMOTE). Votes and weights
+are computed on the real rows. The exception is `KeptSmote`, whose synthetic rows stay in the training set and count in
+the votes.
 """
 
 from __future__ import annotations
@@ -21,37 +22,39 @@ from adacc.kernels import dtypes
 
 
 class Sampler(Protocol):
-    """Draws what the learner sees."""
+    """Draws the rows that the learner of a round is fitted to."""
 
     def draw(self, weights: Weights, t: int) -> Sample:
-        """The sample of round t; the same for the same seed and round."""
+        """The sample of round t; it depends only on the seed and the round."""
 
     def judge(self, W: Array, apply: Callable[[Any], LeafAssignment]) -> Array:
-        """``W`` of the rows that judge the model, given that of the real rows; `apply` predicts prepared rows."""
+        """``W`` of the rows that the vote is computed on, given that of the real rows; `apply` predicts rows."""
         return W
 
     def update(self, F: Array) -> None:
-        """Reweight the sampler's own rows, if it keeps any, by the factors that the real rows were multiplied by."""
+        """Multiply the weights of the sampler's own rows, if it keeps any, by the factors of the round."""
         return
 
 
 class Subsampler(Sampler):
-    """A fresh part of the rows, `keep` of each class, none twice."""
+    """Draws `keep` rows of each class without replacement in each round."""
 
     def __init__(self, rows: Rows, seed: int, keep: NDArray[np.intp]) -> None:
         self.rows, self.seed, self.keep = rows, seed, keep
 
     @classmethod
     def under(cls, rows: Rows, seed: int, ratio: float) -> Subsampler:
-        """All rows of the rarest class, and so many of every other that the former over these are `ratio`
-        [RUSBoost, Seiffert et al. 2010].
+        """Random under-sampling [RUSBoost, Seiffert et al. 2010].
+
+        Keeps all rows of the rarest class; `ratio` is their number divided by the number of rows kept of any other
+        class.
         """
         counts = np.diff(rows.starts)
         return cls(rows, seed, np.minimum(counts, np.round(counts.min() / ratio)).astype(int))
 
     @classmethod
     def share(cls, rows: Rows, seed: int, share: float) -> Subsampler:
-        """Of every class such a share, and a row at least."""
+        """Draws a share of the rows of every class, at least one row of each."""
         return cls(rows, seed, np.maximum(np.round(share * np.diff(rows.starts)), 1).astype(int))
 
     def draw(self, weights: Weights, t: int) -> Sample:
@@ -66,10 +69,10 @@ class Subsampler(Sampler):
 
 
 class Smote(Sampler):
-    """All rows and `n_synthetic` fresh SMOTE rows of each rarer class [SMOTEBoost, Chawla et al. 2003].
+    """All rows and `n_synthetic` new SMOTE rows of each class but the largest [SMOTEBoost, Chawla et al. 2003].
 
-    imbalanced-learn makes the rows of all rounds in one go, so that neighbours are searched once; each round is dealt
-    its own.
+    The synthetic rows of all rounds are generated in one call of imbalanced-learn, so that neighbours are searched
+    once. Each round uses its own rows.
     """
 
     def __init__(
@@ -91,40 +94,39 @@ class Smote(Sampler):
             members = table.take(rows.order[rows.starts[k] : rows.starts[k + 1]])
             state = int(np.random.default_rng([seed, rounds.start, int(k)]).integers(2**31))
             made.append(synthesise(members, len(rounds) * n_synthetic, k_neighbors, state))
-        # In the form of the table: a learner that was fitted on a frame predicts frames.
+        # The same type as the table: a learner that was fitted to a frame predicts frames.
         self.made = table.take(np.arange(0)).append(ArrayTable(np.concatenate(made))) if made else None
         self.prepared = None if self.made is None else prepare(self.made, self.made.every_row)
 
     def draw(self, weights: Weights, t: int) -> Sample:
-        everyone = np.arange(len(self.rows.order), dtype=dtypes.ROW)
+        all_rows = np.arange(len(self.rows.order), dtype=dtypes.ROW)
         if self.prepared is None:
-            return Sample(everyone, weights.values, self.rows.starts)
-        dealt = self._rows_of(range(t, t + 1))
-        weight = np.full(len(dealt), 1.0 / len(everyone))
-        return Sample(everyone, weights.values, self.rows.starts, self._extra(dealt, weight))
+            return Sample(all_rows, weights.values, self.rows.starts)
+        synthetic = self._rows_of(range(t, t + 1))
+        weight = np.full(len(synthetic), 1.0 / len(all_rows))
+        return Sample(all_rows, weights.values, self.rows.starts, self._extra(synthetic, weight))
 
     def _rows_of(self, rounds: range) -> NDArray[np.uint32]:
-        """The synthetic rows of these rounds, class by class."""
+        """The synthetic rows of these rounds, grouped by class."""
         begin, end = ((t - self.first) * self.n_synthetic for t in (rounds.start, rounds.stop))
         per_class = self.n_rounds * self.n_synthetic
-        dealt = [np.arange(begin, end, dtype=dtypes.ROW) + at * per_class for at in range(len(self.rarer))]
-        return np.concatenate(dealt)
+        of_classes = [np.arange(begin, end, dtype=dtypes.ROW) + i * per_class for i in range(len(self.rarer))]
+        return np.concatenate(of_classes)
 
-    def _extra(self, dealt: NDArray[np.uint32], weight: Array) -> Extra:
+    def _extra(self, synthetic: NDArray[np.uint32], weight: Array) -> Extra:
         counts = np.zeros(self.rows.n_classes, dtype=np.int64)
-        counts[self.rarer] = len(dealt) // len(self.rarer)
-        return Extra(dealt, weight, np.cumsum([0, *counts]), self.prepared)
+        counts[self.rarer] = len(synthetic) // len(self.rarer)
+        return Extra(synthetic, weight, np.cumsum([0, *counts]), self.prepared)
 
 
 class KeptSmote(Smote):
-    """As `Smote`, but the synthetic rows stay: SMOTEBoost as in the public code that fits the paper's table.
+    """`Smote` whose synthetic rows stay in the training set, as in the public code that matches the paper's table.
 
-    Each round's new rows join the training set for good, each with weight 1/n, where n is the number of rows before
-    they join, and all weights are normalised to 1. From then on they are rows as any other: the learner sees them, the
-    vote follows the errors on all rows, and they are multiplied by the same factors as the real rows. The rare class
-    therefore grows from round to round. Formulas: SMOTEBoost of github.com/dialnd/imbalanced-algorithms (smote.py).
-    That code also draws the new rows from earlier synthetic ones; here they come from the real rows, whose neighbours
-    are searched once. docs/reproduction.md says what difference that makes.
+    The new rows of a round are added permanently, each with weight 1/n, where n is the number of rows before, and all
+    weights are normalised to 1. The learner is fitted to real and synthetic rows, the vote is computed on both, and
+    both are multiplied by the same factors. The rare classes therefore grow from round to round. Formulas: SMOTEBoost
+    of github.com/dialnd/imbalanced-algorithms (smote.py). That code also interpolates between earlier synthetic rows;
+    here only real rows are used, so that neighbours are searched once. docs/reproduction.md reports the difference.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -133,21 +135,21 @@ class KeptSmote(Smote):
         self._weight = np.zeros(n_made)
         self._true = np.repeat(self.rarer, self.n_rounds * self.n_synthetic)
         self._kept = np.empty(0, dtype=dtypes.ROW)
-        self._real_share = 1.0  # weight of all real rows, that of real and kept ones being 1
+        self._real_share = 1.0  # weight of all real rows; real and kept rows together have weight 1
         self._predicted: NDArray[np.uint8]
 
     def draw(self, weights: Weights, t: int) -> Sample:
         if self.prepared is None:
             return super().draw(weights, t)
         self._add(t)
-        everyone = np.arange(len(self.rows.order), dtype=dtypes.ROW)
+        all_rows = np.arange(len(self.rows.order), dtype=dtypes.ROW)
         extra = self._extra(self._kept, self._weight[self._kept])
-        return Sample(everyone, weights.values * self._real_share, self.rows.starts, extra)
+        return Sample(all_rows, weights.values * self._real_share, self.rows.starts, extra)
 
     def judge(self, W: Array, apply: Callable[[Any], LeafAssignment]) -> Array:
         if self.prepared is None:
             return W
-        self._look(apply(self.prepared))
+        self._predict(apply(self.prepared))
         pairs = self._true[self._kept] * len(W) + self._predicted
         kept: Array = np.bincount(pairs, self._weight[self._kept], W.size).reshape(W.shape)  # type: ignore[assignment]
         return W * self._real_share + kept
@@ -159,13 +161,13 @@ class KeptSmote(Smote):
         self._normalise()
 
     def replay(self, rounds: Iterable[tuple[LeafAssignment, Array]]) -> None:
-        """Bring the weights to where earlier rounds left them: what each predicts of the `made` rows, and its factors.
+        """Repeat earlier rounds, each given by the leaves of the `made` rows and its weight factors.
 
-        A model does not hold its synthetic rows: those of its rounds are made anew.
+        A fitted model does not store its synthetic rows; they are generated again.
         """
-        for t, (cells, factors) in enumerate(rounds):
+        for t, (leaves, factors) in enumerate(rounds):
             self._add(t)
-            self._look(cells)
+            self._predict(leaves)
             self.update(factors)
 
     def _add(self, t: int) -> None:
@@ -174,30 +176,30 @@ class KeptSmote(Smote):
         self._kept = self._rows_of(range(t + 1))
         self._normalise()
 
-    def _look(self, cells: LeafAssignment) -> None:
-        cell, lookup = cells
-        self._predicted = lookup[cell[self._kept]]
+    def _predict(self, leaves: LeafAssignment) -> None:
+        leaf, class_of_leaf = leaves
+        self._predicted = class_of_leaf[leaf[self._kept]]
 
     def _normalise(self) -> None:
-        whole = self._real_share + self._weight.sum()
-        self._real_share /= whole
-        self._weight /= whole
+        total = self._real_share + self._weight.sum()
+        self._real_share /= total
+        self._weight /= total
 
 
-FARTHEST = 1e140
-"""Of larger numbers the squared distances, by which neighbours are found, may leave the range of floats."""
+MAX_ABS_VALUE = 1e140
+"""Larger numbers are rejected: the squared distances between neighbours may overflow."""
 
 
 def synthesise(members: Table, n_new: int, k_neighbors: int, seed: int) -> NDArray[Any]:
-    """`n_new` rows between the rows of one class and their neighbours in it; copies where there is but one row."""
+    """`n_new` SMOTE rows between the rows of one class and their neighbours; copies if the class has one row."""
     nominal = np.flatnonzero(members.categorical).tolist()
     X = np.empty((members.n_rows, members.n_columns))
     for j, values in members.numbers(np.flatnonzero(~members.categorical).tolist(), members.every_row):
         if np.isnan(values).any():
             raise ValueError(f"smoteboost cannot make rows from missing values, and {members.name(j)} has some")
-        if np.abs(values).max() > FARTHEST:
+        if np.abs(values).max() > MAX_ABS_VALUE:
             raise ValueError(
-                f"smoteboost cannot make rows from numbers beyond {FARTHEST}, and {members.name(j)} has some"
+                f"smoteboost cannot make rows from numbers beyond {MAX_ABS_VALUE}, and {members.name(j)} has some"
             )
         X[:, j] = values
     categories = {}
@@ -205,16 +207,16 @@ def synthesise(members: Table, n_new: int, k_neighbors: int, seed: int) -> NDArr
         labels = members.labels(j).tolist()
         categories[j] = list(dict.fromkeys(labels))
         X[:, j] = [categories[j].index(label) for label in labels]
-    new = _neighbours_between(X, nominal, n_new, k_neighbors, seed)
+    new = _interpolate(X, nominal, n_new, k_neighbors, seed)
     if not nominal:
         return new
     rows = new.astype(object)
     for j in nominal:
-        rows[:, j] = [categories[j][int(code)] for code in new[:, j]]
+        rows[:, j] = [categories[j][int(index)] for index in new[:, j]]
     return rows
 
 
-def _neighbours_between(X: Array, nominal: list[int], n_new: int, k_neighbors: int, seed: int) -> Array:
+def _interpolate(X: Array, nominal: list[int], n_new: int, k_neighbors: int, seed: int) -> Array:
     try:
         from imblearn.over_sampling import SMOTE, SMOTEN, SMOTENC
     except ImportError:
@@ -229,20 +231,19 @@ def _neighbours_between(X: Array, nominal: list[int], n_new: int, k_neighbors: i
         smote = SMOTEN(**common)
     else:
         smote = SMOTENC(categorical_features=nominal, **common)
-    # imbalanced-learn asks for a second class; one row of it takes no part in the making.
+    # imbalanced-learn requires a second class; its one row is not used for the synthetic rows.
     resampled, _ = smote.fit_resample(np.concatenate([X, X[:1]]), np.array([1] * n + [0]))
     return resampled[n + 1 :]
 
 
 class GroupSubsampler(Sampler):
-    """A fresh share of the groups each round, so that the rows out of the bag share no group with those in it."""
+    """Draws a share of the groups in each round, so that in-bag and out-of-bag rows share no group."""
 
     def __init__(self, rows: Rows, groups: NDArray[np.intp], seed: int, share: float) -> None:
         self._rows, self._seed, self._share = rows, seed, share
         self._draw = GroupDraw(groups, rows.true.astype(np.intp), rows.n_classes)
 
     def draw(self, weights: Weights, t: int) -> Sample:
-        """The sample of round t; the same for the same seed and round."""
         drawn = self._draw.draw(self._share, np.random.default_rng([self._seed, t]))
         rows = np.flatnonzero(drawn).astype(dtypes.ROW)
         return Sample(rows, weights.values[rows], np.searchsorted(rows, self._rows.starts))

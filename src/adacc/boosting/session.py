@@ -1,4 +1,4 @@
-"""From checked data and settings to an ensemble."""
+"""Training: from checked data and settings to an ensemble."""
 
 from __future__ import annotations
 
@@ -29,57 +29,59 @@ from adacc.model.ensemble import Ensemble
 
 
 class FitSession:
-    """Rows made ready for boosting, by one model or by `several`: the codes are made once.
+    """Binned training rows, shared by all models that are boosted on them.
+
+    With `several`, every learner gets its own copy of the histogram.
 
     Attributes
     ----------
-    problem : TrainingSet
+    training_set : TrainingSet
         The training rows.
     held_out : TrainingSet or None
-        Rows to watch.
+        Rows for early stopping, or to measure recall on.
     start : Ensemble or None
-        What to go on from.
+        Ensemble to continue from.
     """
 
     def __init__(
         self,
         settings: Settings,
-        problem: TrainingSet,
+        training_set: TrainingSet,
         held_out: TrainingSet | None,
         start: Ensemble | None,
         threads: Threads,
         several: bool = False,
     ) -> None:
-        self.problem, self.held_out, self.start, self._several = problem, held_out, start, several
-        self._layout: BinnedDataset | None = None
+        self.training_set, self.held_out, self.start, self._several = training_set, held_out, start, several
+        self._binned: BinnedDataset | None = None
         if settings.native_learner is not None:
-            source: Binning | BinMapper = Binning(problem.rows.weight, settings.max_bins)
+            source: Binning | BinMapper = Binning(training_set.rows.weight, settings.max_bins)
             if start is not None and start.models.bin_mapper is not None:
                 source = start.models.bin_mapper
-            collapse = not settings.draws_rows  # one by one
-            columns = partial(source.columns, problem.table)
-            self._layout = BinnedDataset(columns, problem.table.n_columns, problem.rows, threads, collapse)
+            collapse = not settings.draws_rows  # samplers draw single rows
+            columns = partial(source.columns, training_set.table)
+            self._binned = BinnedDataset(columns, training_set.table.n_columns, training_set.rows, threads, collapse)
         self.prepared: Any = None
         if held_out is not None:
             self.prepared = self.learner(settings, threads).prepare(held_out.table, held_out.rows.order)
 
     def learner(self, settings: Settings, threads: Threads) -> Learner:
-        if self._layout is None or settings.native_learner is None:
-            return ClassifierLearner(settings.estimator, self.problem.table, self.problem.rows, settings.seed)
+        if self._binned is None or settings.native_learner is None:
+            return ClassifierLearner(settings.estimator, self.training_set.table, self.training_set.rows, settings.seed)
         return LEARNERS[settings.native_learner].make(
             LearnerInput(
-                self._layout, settings.criterion, self.problem.negative_class, settings.growth, settings.seed,
+                self._binned, settings.criterion, self.training_set.negative_class, settings.growth, settings.seed,
                 threads, self._several,
             )
         )  # fmt: skip
 
 
 AfterRound = Callable[[Boosting, bool], bool]
-"""Told of each round, and whether early stopping ends boosting with it; says whether to stop."""
+"""Callback of each round. Its second argument tells whether early stopping ends boosting; returns whether to stop."""
 
 
 class Trained(NamedTuple):
-    """An ensemble, whether already its first learner was no better than chance, and its recall on held-out rows."""
+    """An ensemble, whether its first learner was no better than chance, and its recall on held-out rows."""
 
     ensemble: Ensemble
     failed: bool
@@ -88,96 +90,96 @@ class Trained(NamedTuple):
 
 def train(
     settings: Settings,
-    problem: TrainingSet,
+    training_set: TrainingSet,
     held_out: TrainingSet | None = None,
     start: Ensemble | None = None,
     after_round: AfterRound = lambda *_: False,
 ) -> Trained:
-    """Boost.
+    """Train an ensemble.
 
-    With `held_out` rows and patience the ensemble ends at the round that did best on them; with `start` it goes on from
-    there.
+    With `held_out` rows and patience the ensemble ends at the round of the best balanced accuracy on these rows. With
+    `start`, boosting continues from that ensemble.
     """
     with Threads(settings.n_threads) as threads:
-        session = FitSession(settings, problem, held_out, start, threads)
+        session = FitSession(settings, training_set, held_out, start, threads)
         return train_on(session, [settings], threads, after_round)[0]
 
 
 def train_on(
     session: FitSession, several: list[Settings], threads: Threads, after_round: AfterRound = lambda *_: False
 ) -> list[Trained]:
-    """As `train`, on rows that are ready; the settings may differ from the session's in what the rows do not depend on.
+    """Train on the rows of a session; the settings may differ from the session's where binning does not depend on them.
 
-    Several at once if they differ in nothing but costs that only decide: they are boosted once.
+    Several settings may be given if they differ only in costs that enter the decision alone: these are boosted once.
     """
-    settings, problem, start = several[0], session.problem, session.start
-    plan, *alike = plans = [plan_for(each, problem) for each in several]
+    settings, training_set, start = several[0], session.training_set, session.start
+    plan, *decision_variants = plans = [plan_for(each, training_set) for each in several]
     learner = session.learner(settings, threads)
-    sampler = _sampler(settings, problem, learner, start)
-    backend = LocalBackend(plan, learner, sampler, alike, settings.out_of_bag)
+    sampler = _sampler(settings, training_set, learner, start)
+    backend = LocalBackend(plan, learner, sampler, decision_variants, settings.out_of_bag)
     boosting = Boosting(backend, goes_on=settings.subsample < 1.0)
     if start is not None:
-        boosting.resume(start, backend.replay(start, problem.table))
-    watches: list[EarlyStopping] = []
+        boosting.resume(start, backend.replay(start, training_set.table))
+    stoppers: list[EarlyStopping] = []
     if session.held_out is not None:
-        about = session.held_out, session.prepared, start
-        watches = [EarlyStopping(*about, each, learner, settings.patience) for each in plans]
+        stoppers = [
+            EarlyStopping(session.held_out, session.prepared, start, each, learner, settings.patience) for each in plans
+        ]
 
-    def ask_all(boosting: Boosting, model: Any) -> bool:
-        stops = False
-        for watch in watches:  # all of them: each must see the round
-            stops = watch(boosting, model) or stops
-        return after_round(boosting, stops) or stops
+    def stop_after(boosting: Boosting, model: Any) -> bool:
+        decisions = [stopper(boosting, model) for stopper in stoppers]  # every stopper must record the round
+        return after_round(boosting, any(decisions)) or any(decisions)
 
-    boosting.run(settings.n_rounds, ask_all)
-    model = boosting.ensemble()
-    ensembles = zip_longest([model, *backend.decided_otherwise(model)], watches)
-    return [_trained(boosting, ensemble, watch, settings.patience) for ensemble, watch in ensembles]
+    boosting.run(settings.n_rounds, stop_after)
+    ensemble = boosting.ensemble()
+    ensembles = zip_longest([ensemble, *backend.variant_ensembles(ensemble)], stoppers)
+    return [_trained(boosting, ensemble, stopper, settings.patience) for ensemble, stopper in ensembles]
 
 
-def _trained(boosting: Boosting, ensemble: Ensemble, watch: EarlyStopping | None, patience: int | None) -> Trained:
-    if watch is None:
+def _trained(boosting: Boosting, ensemble: Ensemble, stopper: EarlyStopping | None, patience: int | None) -> Trained:
+    if stopper is None:
         return Trained(ensemble, boosting.failed_at_once, None)
     if patience is not None:
-        ensemble.history["validation_balanced_accuracy"] = np.array(watch.accuracy)
-        ensemble = ensemble.first(watch.best_round + 1)
-    return Trained(ensemble, boosting.failed_at_once, np.array(watch.recall))
+        ensemble.history["validation_balanced_accuracy"] = np.array(stopper.accuracy)
+        ensemble = ensemble.first(stopper.best_round + 1)
+    return Trained(ensemble, boosting.failed_at_once, np.array(stopper.recall))
 
 
 def make_plan(settings: Settings, classes: NDArray[Any], class_weight: Array, negative_class: int) -> Plan:
-    """The rule with the costs of these classes."""
+    """The plan of these settings, with the cost of each class."""
     rule = settings.rule
     costs = np.ones(len(classes))
     if rule.uses_costs:
         costs = class_costs(settings.options["costs"], classes, class_weight)
-    # A method that decides by probabilities applies its costs to these, not to the votes.
+    # A method that decides by calibrated probabilities applies the costs to these, not to the votes.
     decision = rule.decision(np.ones_like(costs) if settings.decides_by_probability else costs)
     return Plan(rule, costs, decision, settings.learning_rate, negative_class)
 
 
-def plan_for(settings: Settings, problem: TrainingSet) -> Plan:
-    """The rule with the costs of a training set."""
-    return make_plan(settings, problem.classes, problem.rows.class_weight, problem.negative_class)
+def plan_for(settings: Settings, training_set: TrainingSet) -> Plan:
+    """The plan of these settings for a training set."""
+    return make_plan(settings, training_set.classes, training_set.rows.class_weight, training_set.negative_class)
 
 
-def _sampler(settings: Settings, problem: TrainingSet, learner: Learner, start: Ensemble | None) -> Sampler | None:
-    options, rows = settings.options, problem.rows
+def _sampler(settings: Settings, training_set: TrainingSet, learner: Learner, start: Ensemble | None) -> Sampler | None:
+    options, rows = settings.options, training_set.rows
     if settings.method.sampler == "under-sample":
         return Subsampler.under(rows, settings.seed, options["sampling_ratio"])
     if settings.method.sampler == "smote":
-        return _smote(settings, problem, learner, start)
-    if settings.out_of_bag and problem.groups is not None:
-        return GroupSubsampler(rows, problem.groups[rows.order], settings.seed, settings.subsample)
+        return _smote(settings, training_set, learner, start)
+    if settings.out_of_bag and training_set.groups is not None:
+        return GroupSubsampler(rows, training_set.groups[rows.order], settings.seed, settings.subsample)
     return None if settings.subsample == 1.0 else Subsampler.share(rows, settings.seed, settings.subsample)
 
 
-def _smote(settings: Settings, problem: TrainingSet, learner: Learner, start: Ensemble | None) -> Smote:
+def _smote(settings: Settings, training_set: TrainingSet, learner: Learner, start: Ensemble | None) -> Smote:
     options = settings.options
     n_before = 0 if start is None else len(start)
     common = settings.seed, options["n_synthetic"], options["k_neighbors"]
-    if settings.rule.dialect == "paper":
-        return Smote(problem.table, problem.rows, learner.prepare, range(n_before, settings.n_rounds), *common)
-    sampler = KeptSmote(problem.table, problem.rows, learner.prepare, range(settings.n_rounds), *common)
+    if not settings.rule.keeps_synthetic_rows:
+        rounds = range(n_before, settings.n_rounds)
+        return Smote(training_set.table, training_set.rows, learner.prepare, rounds, *common)
+    sampler = KeptSmote(training_set.table, training_set.rows, learner.prepare, range(settings.n_rounds), *common)
     if start is not None and sampler.made is not None:
         sampler.replay(zip(start.models.cells(sampler.made, sampler.made.every_row), start.factors, strict=True))
     return sampler

@@ -1,4 +1,4 @@
-"""All that decides how a model is trained, apart from the data."""
+"""Training settings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from adacc.learners.growth import Growth
 
 @dataclass(frozen=True)
 class Settings:
-    """All that decides how a model is trained, apart from the data."""
+    """Everything that determines a fitted model, except the data."""
 
     method: Method
     rule: Rule
@@ -42,10 +42,10 @@ class Settings:
 
     @property
     def draws_rows(self) -> bool:
-        """Whether a round sees but a sample."""
+        """Whether the weak learner of a round is fitted to a sample of the rows."""
         return self.method.sampler is not None or self.subsample < 1.0
 
     @property
     def decides_by_probability(self) -> bool:
-        """Whether it is the calibrated probabilities that decide, not the votes."""
+        """Whether calibrated probabilities, instead of votes, determine the predicted class."""
         return self.calibration is not None and self.method.decides_by_probability

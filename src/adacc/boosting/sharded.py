@@ -1,8 +1,8 @@
-"""Training rows in several places: in pieces on disk, or on the workers of a cluster.
+"""Training backend for shards of rows on disk or on the workers of a cluster.
 
-Each place keeps a shard: the codes of its rows. What happens to the rows is written in a log, a few numbers a round,
-and a shard stands where as much of the log as it has read brings it. So one that is lost needs only be coded again: it
-reads the log from the beginning, and stands where it stood. What comes back from a shard is one histogram a round.
+A shard holds the binned rows. The votes and weight updates of all rounds are recorded in a log of a few numbers per
+round, and a shard applies the entries that it has not applied yet. A lost shard is binned again and applies the log
+from the beginning. A shard returns one histogram per round.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from adacc.model.ensemble import snap_ties
 
 @dataclass(frozen=True)
 class BinnedShard:
-    """Rows as codes.
+    """Binned rows.
 
     Attributes
     ----------
     codes : ndarray of shape (n_features, n_rows)
     y : ndarray of shape (n_rows,)
-        Classes by number.
+        Class indices.
     weight : ndarray of shape (n_rows,)
-        None of them zero.
+        Sample weights, all positive.
     """
 
     codes: NDArray[np.unsignedinteger]
@@ -47,13 +47,13 @@ class BinnedShard:
 
 
 class Begin(NamedTuple):
-    """The first entry of a log: what is boosted."""
+    """First entry of a log: the rule, costs and settings."""
 
     plan: Plan
 
 
 class Vote(NamedTuple):
-    """A stump, as the class that it predicts for each code of its feature, votes."""
+    """The vote of a stump, given by the class that it predicts for each bin of its feature."""
 
     feature: int
     lookup: NDArray[np.uint8]
@@ -61,7 +61,7 @@ class Vote(NamedTuple):
 
 
 class Reweigh(NamedTuple):
-    """The weights are multiplied by ``F / Z``; `W` is what the stump before predicts of the rows of all shards."""
+    """Multiply the weights by ``F / Z``; `W` is the weight of each (true, predicted) pair over all shards."""
 
     F: Array
     W: Array
@@ -71,16 +71,16 @@ Log = Sequence[Begin | Vote | Reweigh]
 
 
 class Answer(NamedTuple):
-    """Of some rows, at the end of the log.
+    """State of some rows after the last entry of the log.
 
     Attributes
     ----------
     right : ndarray of shape (n_classes,)
-        Weight of the rows of each class that the votes decide rightly.
+        Weight of the rows of each class that the ensemble classifies correctly.
     wrong : ndarray of shape (n_classes,)
-        Weight of the rows of each class that the latest stump alone gets wrong.
-    histogram : ndarray of shape (n_classes, n_codes) or None
-        Weights by class and code; None while a round is going on, in which they do not change.
+        Weight of the rows of each class that the latest stump misclassifies.
+    histogram : ndarray of shape (n_classes, n_bins) or None
+        Weights by class and bin; None within a round, while the weights do not change.
     """
 
     right: Array
@@ -89,7 +89,7 @@ class Answer(NamedTuple):
 
 
 def total(answers: Sequence[Answer | None]) -> Answer | None:
-    """Of the rows of all shards; None if one of them could not answer."""
+    """Sum of the answers of all shards; None if one of them is None."""
     if any(answer is None for answer in answers):
         return None
     rights, wrongs, histograms = zip(*answers, strict=True)
@@ -97,40 +97,35 @@ def total(answers: Sequence[Answer | None]) -> Answer | None:
 
 
 class ShardState:
-    """Where the rows of a shard stand: their weights, scores and histograms."""
+    """Weights, scores and histogram of the rows of a shard."""
 
-    def __init__(self, layout: BinnedDataset, plan: Plan) -> None:
-        self.layout = layout
-        self.weights = Weights(layout.rows, plan.rule.initial(plan.costs), layout.pass_in_rows)
-        self.score_tracker = ScoreTracker(layout.rows, plan)
-        self.wrong = np.zeros(layout.rows.n_classes)
+    def __init__(self, binned: BinnedDataset, plan: Plan) -> None:
+        self.binned = binned
+        self.weights = Weights(binned.rows, plan.rule.initial(plan.costs), binned.pass_in_rows)
+        self.score_tracker = ScoreTracker(binned.rows, plan)
+        self.wrong = np.zeros(binned.rows.n_classes)
         self._needs_wrong = plan.rule.costs_follow == "learner"
-        self._histogram = layout.copy_histogram()
+        self._histogram = binned.copy_histogram()
 
     def add_vote(self, vote: Vote) -> None:
-        self.score_tracker.add_vote((self.layout.column(vote.feature), vote.lookup), vote.alpha)
+        self.score_tracker.add_vote((self.binned.column(vote.feature), vote.lookup), vote.alpha)
         if self._needs_wrong:
             self.wrong = self.score_tracker.wrong_at_last
 
     def reweigh(self, F: Array, W: Array) -> None:
         self.weights.update(F.copy(), W, self.score_tracker.predicted, self.score_tracker.counts)
-        for part in self.layout.parts:
-            part.follow(self.weights, self._histogram)
+        for block in self.binned.blocks:
+            block.follow(self.weights, self._histogram)
 
     @property
     def histogram(self) -> Array:
-        weights = self.weights
-        for part in self.layout.parts:
-            if part.is_sparse:
-                own = weights.scale * self.layout.rows.by_class(weights.raw)
-                part.complete(weights.scale, own, self._histogram)
-        return self._histogram[: len(weights.scale)] * weights.scale[:, None]
+        return self.binned.class_histogram(self.weights, self._histogram)
 
 
 class Shard:
-    """Some of the training rows. To others it is a constant: a copy, or one that is coded again, has read no log yet.
+    """Some of the training rows. A copy, or a shard that was binned again, has applied no log entries yet.
 
-    `class_weight` is the summed sample weight of each class wherever its rows are.
+    `class_weight` is the summed sample weight of each class over all shards.
     """
 
     def __init__(self, pieces: Sequence[BinnedShard], bin_mapper: BinMapper, class_weight: Array) -> None:
@@ -142,47 +137,47 @@ class Shard:
             for j in wanted:
                 yield j, bin_mapper.features[j], np.concatenate([piece.codes[j] for piece in pieces])[order]
 
-        self.layout = BinnedDataset(columns, len(bin_mapper.features), rows, Threads(1), collapse=True)
+        self.binned = BinnedDataset(columns, len(bin_mapper.features), rows, Threads(1), collapse=True)
         self.begin_anew()
 
     def begin_anew(self) -> None:
-        """Stand as if no log had been read, so that another can be."""
+        """Discard the state, so that a log can be applied from its beginning."""
         self._n_read = 0
         self.standing: ShardState | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"layout": self.layout}
+        return {"binned": self.binned}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.layout = state["layout"]
+        self.binned = state["binned"]
         self.begin_anew()
 
     def __sizeof__(self) -> int:
-        codes = sum(part.dense.nbytes for part in self.layout.parts)
-        return codes + BYTES_OF_A_ROW * len(self.layout.rows.order)
+        return self.binned.dense_nbytes + BYTES_OF_A_ROW * len(self.binned.rows.order)
 
     def read(self, first: int, entries: Log) -> Answer | None:
-        """What is to be said after these entries of the log, of which `first` is the number of the first one.
+        """Apply the entries of the log that start at position `first`, and return the state after them.
 
-        None if the shard has not read all that stands before them.
+        None if the shard has not applied all entries before `first`.
         """
         if self._n_read < first:
             return None
         for entry in entries[self._n_read - first :]:
             if isinstance(entry, Begin):
-                self.standing = ShardState(self.layout, entry.plan)
+                self.standing = ShardState(self.binned, entry.plan)
             elif isinstance(entry, Vote):
-                self._now.add_vote(entry)
+                self._state.add_vote(entry)
             else:
-                self._now.reweigh(*entry)
+                self._state.reweigh(*entry)
             self._n_read += 1
-        now = self._now
-        return Answer(now.score_tracker.right, now.wrong, None if isinstance(entries[-1], Vote) else now.histogram)
+        state = self._state
+        histogram = None if isinstance(entries[-1], Vote) else state.histogram
+        return Answer(state.score_tracker.right, state.wrong, histogram)
 
     def tally(self, log: Log, class_weight: Array) -> list[Tally]:
-        """The scores at the end of the log, of the second of two classes or of each: rows count `class_weight` each."""
+        """Scores after the whole log, one tally per score (see `Tally`); a row of class k counts `class_weight[k]`."""
         self.read(0, log)
-        rows, scores = self.layout.rows, self._now.score_tracker.scores
+        rows, scores = self.binned.rows, self._state.score_tracker.scores
         weight = rows.weight * class_weight[rows.true]
         scores = snap_ties(scores.reshape(-1, len(rows.order)).T)
         if scores.ndim == 1:
@@ -190,27 +185,27 @@ class Shard:
         return [_tally(scores[:, k], rows.true == k, weight) for k in range(rows.n_classes)]
 
     @property
-    def _now(self) -> ShardState:
-        assert self.standing is not None, "a log begins with Begin"
+    def _state(self) -> ShardState:
+        assert self.standing is not None, "the first entry of a log must be Begin"
         return self.standing
 
 
 Tally = tuple[Array, NDArray[np.bool_], Array]
-"""Scores, whether they are of rows of the class, and the weight of these."""
+"""Distinct scores of a class (of the second of two), whether they belong to rows of the class, and their weights."""
 
-MOST_SCORES = 100_000
-"""Beyond as many different scores of a shard, neighbours become one."""
+MAX_SCORES = 100_000
+"""If a shard has more distinct scores, neighbouring scores are averaged."""
 
 
 def _tally(scores: Array, positive: NDArray[np.bool_], weight: Array) -> Tally:
-    """Rows of equal scores as one."""
+    """Sum the weights of rows with equal scores."""
     found = []
     for side in (False, True):
         own = positive == side
         values, numbers = np.unique(scores[own], return_inverse=True)
         sums = np.bincount(numbers, weight[own], len(values))
-        if len(values) > MOST_SCORES:
-            begins = np.linspace(0, len(values), MOST_SCORES, endpoint=False).astype(np.intp)
+        if len(values) > MAX_SCORES:
+            begins = np.linspace(0, len(values), MAX_SCORES, endpoint=False).astype(np.intp)
             together = np.add.reduceat(sums, begins)
             values, sums = np.add.reduceat(values * sums, begins) / together, together
         found.append((values, np.full(len(values), side), sums))
@@ -218,32 +213,30 @@ def _tally(scores: Array, positive: NDArray[np.bool_], weight: Array) -> Tally:
 
 
 BYTES_OF_A_ROW = 46
-"""Beside its codes: order, sample weight, weight, score, prediction, whether it stands apart, and room for the list of
-changed rows.
-"""
+"""Memory per row besides its bins: order, sample weight, weight, score, prediction, mark, list of changed rows."""
 
 
 class ShardExecutor(Protocol):
-    """Those who keep the shards."""
+    """Holds the shards and runs their operations."""
 
     def ask(self, log: Log) -> Answer:
-        """Let every shard read the log to its end; their answers, summed."""
+        """Apply the log on every shard and return the sum of their answers."""
 
     def tallies(self, log: Log, class_weight: Array) -> list[list[Tally]]:
-        """Every shard's scores at the end of the log."""
+        """Scores of every shard after the whole log."""
 
 
 class ShardedBackend:
-    """The ground of a loop whose rows are elsewhere.
+    """Training state in shards.
 
-    Two questions a round where the costs follow the error rates, one elsewhere: the answer to the last one holds the
-    histogram of the round to come.
+    A round needs one request to the shards, two if the costs follow the error rates. The answer to the last request of
+    a round contains the histogram of the next round.
     """
 
     def __init__(
-        self, plan: Plan, bin_mapper: BinMapper, class_weight: Array, criterion: str, crew: ShardExecutor
+        self, plan: Plan, bin_mapper: BinMapper, class_weight: Array, criterion: str, executor: ShardExecutor
     ) -> None:
-        self.plan, self.bin_mapper, self.crew = plan, bin_mapper, crew
+        self.plan, self.bin_mapper, self.executor = plan, bin_mapper, executor
         self.given_weight = class_weight
         initial = plan.rule.initial(plan.costs) * class_weight
         self.class_weight = initial / initial.sum()
@@ -254,13 +247,13 @@ class ShardedBackend:
 
     def _ask(self, *entries: Begin | Vote | Reweigh) -> Answer:
         self.log += entries
-        return self.crew.ask(self.log)
+        return self.executor.ask(self.log)
 
     def fit(self, t: int) -> tuple[Any, Array, Array]:
-        histogram, even = self._answer.histogram, np.ones(len(self.given_weight))
+        histogram, scale = self._answer.histogram, np.ones(len(self.given_weight))
         assert histogram is not None
-        self._splitter.find_best(histogram, even, self.class_weight, 0, len(self.bin_mapper.features))
-        self._split, W = self._splitter.choose(histogram, even)
+        self._splitter.find_best(histogram, scale, self.class_weight, 0, len(self.bin_mapper.features))
+        self._split, W = self._splitter.choose(histogram, scale)
         return self._split, W, W
 
     def _vote(self, alpha: Any) -> Vote:
@@ -282,13 +275,13 @@ class ShardedBackend:
         return self._answer.right / self.given_weight, Z
 
     def scores(self, class_weight: Array) -> list[Tally]:
-        """The scores after all rounds, of the second of two classes or of each: rows count `class_weight` each."""
-        if isinstance(self.log[-1], Vote):  # of a round that was then discarded
+        """Scores after all rounds, as in `Shard.tally`, concatenated over all shards."""
+        if isinstance(self.log[-1], Vote):  # the vote of a discarded round: subtract it
             self.log.append(self.log[-1]._replace(alpha=-self.log[-1].alpha))
-        tallies = self.crew.tallies(self.log, class_weight)
+        tallies = self.executor.tallies(self.log, class_weight)
         return [
-            tuple(np.concatenate(parts) for parts in zip(*of_output, strict=True))  # type: ignore[misc]
-            for of_output in zip(*tallies, strict=True)
+            tuple(np.concatenate(parts) for parts in zip(*by_shard, strict=True))  # type: ignore[misc]
+            for by_shard in zip(*tallies, strict=True)
         ]
 
     def models(self, fitted: list[Any]) -> Models:

@@ -1,9 +1,9 @@
-"""The training rows' codes, each column stored the way that is cheapest to add up."""
+"""Binned training rows, with each column stored the way that is cheapest to sum."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,251 +16,368 @@ from adacc.data.rows import Listing, Rows, Weights
 from adacc.data.threads import Threads
 from adacc.kernels import dtypes
 
-SPARSE = 0.8
-"""A column whose commonest code covers this share of the rows stores only the other rows."""
+MIN_SPARSE_SHARE = 0.8
+"""A column is sparse if its most frequent bin has at least this share of the rows."""
 
-WORTHWHILE = 0.9
-"""Equal rows are made one if at most this share is left."""
+MAX_DISTINCT_SHARE = 0.9
+"""Equal rows are merged if at most this share of the rows is distinct."""
 
-A_FEW = 8
-"""Features in which rows are compared before they are in all."""
+N_SCREENING_FEATURES = 8
+"""Number of features that are hashed first: in most data sets rows already differ in these."""
 
-GLANCE = 2000
-"""Rows that are looked at before all rows are counted."""
-
-RECENT = 16
-"""Columns that are kept as they were asked for: stumps come back to the same few, and a sparse one takes a while."""
+N_SCREENING_ROWS = 2000
+"""Number of rows that are counted first to find the most frequent bin of a column."""
 
 Columns = Callable[[NDArray[np.uint32], Sequence[int]], Iterable[Column]]
-"""The wanted columns' codes, one at a time, the rows in the given order."""
+"""Yields the bins of the given columns one at a time, with the rows in the given order."""
 
 
-class FeatureBlock:
-    """The codes of consecutive features, which one thread looks after.
+class ColumnStore(Protocol):
+    """Bins of some columns of a `FeatureBlock`; column numbers count from the first feature of the block."""
 
-    Dense columns are rows of a matrix. Of a sparse column only the entries that are not its commonest code are kept:
-    by row, for adding them to the histograms, and by column, for telling the rows apart. The weight of the commonest
-    code is what the others leave of the total, so that the cost follows the entries and not the rows.
-    """
+    @property
+    def columns(self) -> list[int]:
+        """Numbers of the stored columns."""
 
-    def __init__(self, columns: Iterable[Column], n_rows: int, first: int, last: int) -> None:
-        self.first, self.last, self.n_rows = first, last, n_rows
-        features: dict[int, Feature] = {}
-        self._dense_row: dict[int, int] = {}
-        self._entries: dict[int, tuple[NDArray[Any], NDArray[Any]]] = {}
-        self._defaults: dict[int, int] = {}
-        # Memory that is never written to is never taken: room for all columns costs nothing until they are dense.
-        dense = np.empty((last - first, n_rows), dtype=dtypes.CODES[0])
-        for j, feature, codes in columns:
-            features[j] = feature
-            if codes.dtype.itemsize > dense.dtype.itemsize:
-                narrow, dense = dense, np.empty(dense.shape, codes.dtype)
-                dense[: len(self._dense_row)] = narrow[: len(self._dense_row)]
-            default = _commonest(codes, feature.n_codes)
-            if default is None:
-                dense[len(self._dense_row)] = codes
-                self._dense_row[j - first] = len(self._dense_row)
-            else:
-                self._defaults[j - first] = default
-                rows = np.flatnonzero(codes != default).astype(dtypes.ROW)
-                self._entries[j - first] = rows, codes[rows]
-        self.features = [features[j] for j in range(first, last)]
-        self.offsets = np.cumsum([0, *(feature.n_codes for feature in self.features)])
-        self.dense = dense[: len(self._dense_row)]
+    def column(self, column: int) -> NDArray[Any]:
+        """Bins of all rows in one column."""
 
-    def hash_rows(self, rng: np.random.Generator, hashes: NDArray[np.uint64], n_features: int | None = None) -> None:
-        """Combine each row's hash with random keys of its codes, of all features or of the first dense ones."""
-        n_codes = [self.features[j].n_codes for j in list(self._dense_row)[:n_features]]
-        offsets = np.cumsum([0, *n_codes])
-        kernels.hash_rows(self.dense[:n_features], offsets, _draw_keys(rng, offsets[-1]), hashes)
-        if n_features is None:
-            for j, (rows, codes) in self._entries.items():
-                kernels.hash_entries(rows, codes, self._defaults[j], _draw_keys(rng, self.features[j].n_codes), hashes)
-
-    def equal(self, some: NDArray[Any], others: NDArray[Any]) -> bool:
-        """Whether some rows have the same codes as others, one by one."""
-        return all(kernels.all_same(self.column(j), some, others) for j in range(self.first, self.last))
+    def hash_rows(self, rng: np.random.Generator, n_bins: Sequence[int], hashes: NDArray[np.uint64]) -> None:
+        """Combine the hash of each row with random keys of its bins."""
 
     def keep(self, kept: NDArray[np.intp]) -> None:
-        """Forget all rows but these, ascending ones."""
-        number = np.full(self.n_rows, len(kept), dtype=dtypes.ROW)
-        number[kept] = np.arange(len(kept))
-        self.n_rows, self.dense = len(kept), self.dense.take(kept, axis=1)  # row by row, unlike [:, kept]
-        for j, (rows, codes) in self._entries.items():
-            numbers = number[rows]
-            here = numbers < len(kept)
-            self._entries[j] = numbers[here], codes[here]
+        """Discard all rows except these, given in ascending order."""
 
-    def place(self, offset: int) -> None:
-        """Take a place in the histogram: all features' codes end to end, those of this part from `offset` on."""
-        self.offsets = self.offsets + offset
-        self.dense_offsets = self.offsets[np.array(list(self._dense_row), dtype=np.int64)]
-        self._by_row = self._turned() if self._entries else None
-        sparse_columns = np.array(list(self._entries), dtype=np.int64)
-        self._begins, self._ends = self.offsets[sparse_columns], self.offsets[sparse_columns + 1]
-        self._places = self._begins + np.array(list(self._defaults.values()), dtype=np.int64)
-
-    def _turned(self) -> tuple[NDArray[Any], NDArray[np.uint32]]:
-        """The entries row by row: where each row's begin, and their places in the histogram."""
-        columns = [(rows, self.offsets[j] + codes.astype(np.int64)) for j, (rows, codes) in self._entries.items()]
-        starts = np.cumsum([0, *(len(rows) for rows, _ in columns)])
-        places, rows = (np.concatenate(part) for part in ([p for _, p in columns], [r for r, _ in columns]))
-        by_row = sparse.csc_array((places, rows, starts), shape=(self.n_rows, len(columns))).tocsr()
-        return by_row.indptr, by_row.data.astype(np.uint32)
+    def place(self, offsets: NDArray[np.int64]) -> None:
+        """Set the position of each column of the block in the histogram."""
 
     def add(self, listing: Listing, histogram: Array) -> None:
-        """Add the listed rows' amounts to the histograms of these features."""
-        kernels.add_rows(self.dense, self.dense_offsets, *listing, histogram)
-        if self._by_row is not None:
-            kernels.add_entries(*self._by_row, *listing, histogram)
+        """Add the amounts of the listed rows to the histograms of these columns."""
 
-    def follow(self, weights: Weights, histogram: Array) -> None:
-        """Bring the histograms of these features to where the weights are."""
-        if weights.any_stale:
-            histogram[weights.stale, self.offsets[0] : self.offsets[-1]] = 0.0
-        self.add(weights.listing, histogram)
-        if weights.any_carried:
-            kernels.carry(weights.carried, self.offsets[0], self.offsets[-1], histogram)
+    def complete(self, scale: Array, total: Array, histogram: Array) -> None:
+        """Fill in what `add` leaves out."""
 
     @property
     def n_stored(self) -> int:
-        """Codes that are stored, which is what is added where all rows change."""
-        return self.dense.size + sum(len(rows) for rows, _ in self._entries.values())
+        """Number of stored bins, which is the number of additions if all rows change."""
+
+
+class DenseColumns:
+    """Columns as rows of a matrix.
+
+    Attributes
+    ----------
+    bins : ndarray of shape (n_columns, n_rows)
+        Columns in the order in which they were read: numeric columns before categorical ones.
+    """
+
+    def __init__(self, bins: NDArray[np.unsignedinteger], columns: Sequence[int]) -> None:
+        self.bins = bins
+        self._row_of = {column: row for row, column in enumerate(columns)}
 
     @property
-    def is_sparse(self) -> bool:
-        """Whether some columns keep only the entries that are not their commonest code."""
-        return bool(self._entries)
+    def columns(self) -> list[int]:
+        return list(self._row_of)
 
-    @property
-    def is_matrix(self) -> bool:
-        """Whether the dense codes are those of all features, in their order: numbers are read before categories."""
-        return list(self._dense_row) == list(range(len(self.features)))
+    def column(self, column: int) -> NDArray[Any]:
+        return self.bins[self._row_of[column]]
+
+    def hash_rows(
+        self,
+        rng: np.random.Generator,
+        n_bins: Sequence[int],
+        hashes: NDArray[np.uint64],
+        n_columns: int | None = None,
+    ) -> None:
+        """Combine the hash of each row with random keys of its bins, in all columns or in the first `n_columns`."""
+        offsets = np.cumsum([0, *(n_bins[column] for column in self.columns[:n_columns])])
+        kernels.hash_rows(self.bins[:n_columns], offsets, _draw_keys(rng, offsets[-1]), hashes)
+
+    def keep(self, kept: NDArray[np.intp]) -> None:
+        self.bins = self.bins.take(kept, axis=1)  # faster than [:, kept]
+
+    def place(self, offsets: NDArray[np.int64]) -> None:
+        self._offsets = offsets[np.array(self.columns, dtype=np.int64)]
+
+    def add(self, listing: Listing, histogram: Array) -> None:
+        kernels.add_rows(self.bins, self._offsets, *listing, histogram)
 
     def complete(self, scale: Array, total: Array, histogram: Array) -> None:
-        """Fill in the commonest codes of sparse columns, once all is added."""
-        if self._by_row is not None:
-            kernels.fill_defaults(scale, total, self._begins, self._ends, self._places, histogram)
+        return
+
+    @property
+    def n_stored(self) -> int:
+        return self.bins.size
+
+
+class SparseColumns:
+    """Columns as the entries that differ from the most frequent bin, which is the default of the column.
+
+    Entries are stored by row, for histograms, and by column, for predictions. The weight of the default bin is the
+    total less the weight of all other bins, so that the cost depends on the number of entries and not of rows.
+    """
+
+    def __init__(self, n_rows: int) -> None:
+        self._n_rows, self.dtype = n_rows, dtypes.CODES[0]
+        self._entries: dict[int, tuple[NDArray[Any], NDArray[Any]]] = {}
+        self._defaults: dict[int, int] = {}
+
+    def append(self, column: int, bins: NDArray[np.unsignedinteger], default: int) -> None:
+        rows = np.flatnonzero(bins != default).astype(dtypes.ROW)
+        self._entries[column] = rows, bins[rows]
+        self._defaults[column] = default
+
+    @property
+    def columns(self) -> list[int]:
+        return list(self._entries)
+
+    def column(self, column: int) -> NDArray[Any]:
+        rows, bins = self._entries[column]
+        dense = np.full(self._n_rows, self._defaults[column], dtype=self.dtype)
+        dense[rows] = bins
+        return dense
+
+    def hash_rows(self, rng: np.random.Generator, n_bins: Sequence[int], hashes: NDArray[np.uint64]) -> None:
+        for column, (rows, bins) in self._entries.items():
+            kernels.hash_entries(rows, bins, self._defaults[column], _draw_keys(rng, n_bins[column]), hashes)
+
+    def keep(self, kept: NDArray[np.intp]) -> None:
+        new_row = np.full(self._n_rows, len(kept), dtype=dtypes.ROW)
+        new_row[kept] = np.arange(len(kept))
+        self._n_rows = len(kept)
+        for column, (rows, bins) in self._entries.items():
+            rows = new_row[rows]
+            is_kept = rows < len(kept)
+            self._entries[column] = rows[is_kept], bins[is_kept]
+
+    def place(self, offsets: NDArray[np.int64]) -> None:
+        columns = np.array(self.columns, dtype=np.int64)
+        self._begins, self._ends = offsets[columns], offsets[columns + 1]
+        self._default_places = self._begins + np.array(list(self._defaults.values()), dtype=np.int64)
+        self._row_starts, self._places = self._by_row(offsets)
+
+    def _by_row(self, offsets: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.uint32]]:
+        """Where the entries of each row begin, and the position of each entry in the histogram."""
+        rows = [rows for rows, _ in self._entries.values()]
+        places = [offsets[column] + bins.astype(np.int64) for column, (_, bins) in self._entries.items()]
+        starts = np.cumsum([0, *map(len, rows)])
+        by_column = (np.concatenate(places), np.concatenate(rows), starts)
+        by_row = sparse.csc_array(by_column, shape=(self._n_rows, len(rows))).tocsr()
+        return by_row.indptr, by_row.data.astype(np.uint32)
+
+    def add(self, listing: Listing, histogram: Array) -> None:
+        kernels.add_entries(self._row_starts, self._places, *listing, histogram)
+
+    def complete(self, scale: Array, total: Array, histogram: Array) -> None:
+        """Fill in the weight of the default bins, once all entries are added."""
+        kernels.fill_defaults(scale, total, self._begins, self._ends, self._default_places, histogram)
+
+    @property
+    def n_stored(self) -> int:
+        return sum(len(rows) for rows, _ in self._entries.values())
+
+
+class FeatureBlock:
+    """Bins of consecutive features, which one thread processes: dense and sparse columns behind one interface."""
+
+    def __init__(self, columns: Iterable[Column], n_rows: int, first: int, last: int) -> None:
+        self.first, self.last = first, last
+        features: dict[int, Feature] = {}
+        dense_columns: list[int] = []
+        self.sparse = SparseColumns(n_rows)
+        # Pages of memory are allocated on the first write: unused rows of the matrix take no memory.
+        matrix = np.empty((last - first, n_rows), dtype=dtypes.CODES[0])
+        for j, feature, bins in columns:
+            features[j] = feature
+            if bins.dtype.itemsize > matrix.dtype.itemsize:
+                narrow, matrix = matrix, np.empty(matrix.shape, bins.dtype)
+                matrix[: len(dense_columns)] = narrow[: len(dense_columns)]
+            default = _find_default(bins, feature.n_codes)
+            if default is None:
+                matrix[len(dense_columns)] = bins
+                dense_columns.append(j - first)
+            else:
+                self.sparse.append(j - first, bins, default)
+        self.dense = DenseColumns(matrix[: len(dense_columns)], dense_columns)
+        self.sparse.dtype = matrix.dtype
+        both: tuple[ColumnStore, ...] = self.dense, self.sparse
+        self._stores = [store for store in both if store.columns]
+        self._store_of = {column: store for store in self._stores for column in store.columns}
+        self.features = [features[j] for j in range(first, last)]
+        self._n_bins = [feature.n_codes for feature in self.features]
+        self.offsets = np.cumsum([0, *self._n_bins])
+
+    def hash_rows(self, rng: np.random.Generator, hashes: NDArray[np.uint64]) -> None:
+        """Combine the hash of each row with random keys of its bins."""
+        for store in self._stores:
+            store.hash_rows(rng, self._n_bins, hashes)
+
+    def hash_some(self, rng: np.random.Generator, hashes: NDArray[np.uint64]) -> None:
+        """`hash_rows`, for the first dense features only."""
+        self.dense.hash_rows(rng, self._n_bins, hashes, N_SCREENING_FEATURES)
+
+    def equal(self, some: NDArray[Any], others: NDArray[Any]) -> bool:
+        """Whether the rows `some` have the same bins as the rows `others`, pair by pair."""
+        return all(kernels.all_same(self.column(j), some, others) for j in range(self.first, self.last))
+
+    def keep(self, kept: NDArray[np.intp]) -> None:
+        """Discard all rows except these, given in ascending order."""
+        for store in self._stores:
+            store.keep(kept)
+
+    def place(self, offset: int) -> None:
+        """Set the position in the histogram: the bins of these features start at `offset`."""
+        self.offsets = self.offsets + offset
+        for store in self._stores:
+            store.place(self.offsets)
+
+    def add(self, listing: Listing, histogram: Array) -> None:
+        """Add the amounts of the listed rows to the histograms of these features."""
+        for store in self._stores:
+            store.add(listing, histogram)
+
+    def follow(self, weights: Weights, histogram: Array) -> None:
+        """Update the histograms of these features after a change of the weights."""
+        if weights.any_stale:
+            histogram[weights.stale, self.offsets[0] : self.offsets[-1]] = 0.0
+        self.add(weights.listing, histogram)
+        if weights.any_tracked:
+            kernels.scale_tracked(weights.tracked_factor, self.offsets[0], self.offsets[-1], histogram)
+
+    def complete(self, scale: Array, total: Array, histogram: Array) -> None:
+        """Fill in the most frequent bins of sparse columns, once all rows are added."""
+        for store in self._stores:
+            store.complete(scale, total, histogram)
 
     def column(self, feature: int) -> NDArray[Any]:
-        """All rows' codes of one feature."""
-        j = feature - self.first
-        if j in self._dense_row:
-            return self.dense[self._dense_row[j]]
-        rows, codes = self._entries[j]
-        column = np.full(self.n_rows, self._defaults[j], dtype=self.dense.dtype)
-        column[rows] = codes
-        return column
+        """Bins of all rows in one feature."""
+        column = feature - self.first
+        return self._store_of[column].column(column)
+
+    @property
+    def n_stored(self) -> int:
+        """Number of stored bins, which is the number of additions if all rows change."""
+        return sum(store.n_stored for store in self._stores)
 
 
-def _commonest(codes: NDArray[np.unsignedinteger], n_codes: int) -> int | None:
-    """The code that covers enough rows for a sparse column, if there is one."""
-    likely, share = kernels.commonest(codes, max(1, len(codes) // GLANCE), np.zeros(n_codes, dtype=np.int64))
-    if share < 0.9 * SPARSE:  # clearly not: a glance is enough
+def _find_default(bins: NDArray[np.unsignedinteger], n_bins: int) -> int | None:
+    """The bin with enough rows to store a column as sparse, if there is one."""
+    step = max(1, len(bins) // N_SCREENING_ROWS)
+    candidate, share = kernels.most_frequent(bins, step, np.zeros(n_bins, dtype=np.int64))
+    if share < 0.9 * MIN_SPARSE_SHARE:  # clearly not: skip the exact count
         return None
-    return likely if np.count_nonzero(codes == likely) >= SPARSE * len(codes) else None
+    return candidate if np.count_nonzero(bins == candidate) >= MIN_SPARSE_SHARE * len(bins) else None
 
 
-def _collapse(parts: list[FeatureBlock], rows: Rows) -> Rows:
-    """Make one row of those of a class that have the same codes, where that saves enough."""
+def _collapse(blocks: list[FeatureBlock], rows: Rows) -> Rows:
+    """Merge rows of a class with equal bins, if that saves enough."""
     n_rows, rng = len(rows.order), np.random.default_rng(0)
     hashes = _draw_keys(rng, rows.n_classes)[rows.true]
-    if parts[-1].last > A_FEW:
-        parts[0].hash_rows(rng, hashes, A_FEW)
-        if _first_of_each(hashes)[1] > WORTHWHILE * n_rows:  # as rows mostly differ in a few features already
+    if blocks[-1].last > N_SCREENING_FEATURES:
+        blocks[0].hash_some(rng, hashes)
+        if _find_first(hashes)[1] > MAX_DISTINCT_SHARE * n_rows:
             return rows
-    for part in parts:
-        part.hash_rows(rng, hashes)
-    first, n_different = _first_of_each(hashes)
-    if n_different > WORTHWHILE * n_rows:
+    for block in blocks:
+        block.hash_rows(rng, hashes)
+    first, n_distinct = _find_first(hashes)
+    if n_distinct > MAX_DISTINCT_SHARE * n_rows:
         return rows
     is_first = first == np.arange(n_rows)
     others = np.flatnonzero(~is_first)
-    if not all(part.equal(others, first[others]) for part in parts):  # rows that share but their hash
+    if not all(block.equal(others, first[others]) for block in blocks):  # a hash collision
         return rows
     kept = np.flatnonzero(is_first)
-    for part in parts:
-        part.keep(kept)
-    number = np.empty(n_rows, dtype=np.intp)
-    number[kept] = np.arange(len(kept))
-    return rows.merge(kept, number[first])
+    for block in blocks:
+        block.keep(kept)
+    new_row = np.empty(n_rows, dtype=np.intp)
+    new_row[kept] = np.arange(len(kept))
+    return rows.merge(kept, new_row[first])
 
 
 def _draw_keys(rng: np.random.Generator, n_keys: int) -> NDArray[np.uint64]:
     return rng.integers(2**64, size=n_keys, dtype=np.uint64)
 
 
-def _first_of_each(hashes: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], int]:
-    """The first row that has the hash of each row, and how many hashes there are."""
+def _find_first(hashes: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], int]:
+    """The first row with the same hash as each row, and the number of distinct hashes."""
     first = np.empty(len(hashes), dtype=dtypes.ROW)
     table = np.full(2 ** (2 * len(hashes)).bit_length(), len(hashes), dtype=dtypes.ROW)
     return first, kernels.find_first(hashes, table, first)
 
 
 class BinnedDataset:
-    """All features' codes.
+    """Binned training rows.
 
     Attributes
     ----------
-    parts : list of FeatureBlock
-        Consecutive features, a part per thread.
+    blocks : list of FeatureBlock
+        Consecutive features, one block per thread.
     rows : Rows
-        The rows. With `collapse` equal rows of a class are one, whose weight is their sum: such rows share their fate
-        for ever, so that nothing else changes.
+        The rows. With `collapse`, equal rows of a class are merged into one with the sum of their weights. Rows with
+        equal bins always get equal predictions and weight updates, so the results are the same.
     bin_mapper : BinMapper
-        What the codes mean.
-    histogram : ndarray of shape (2 * n_classes, n_codes)
-        The rows' own weights, by class and code; those of sparse columns' commonest codes are not filled in. Then room
-        for the rows that stand apart in each class, of which there are none.
+        The bins of each feature.
+    histogram : ndarray of shape (2 * n_classes, n_bins)
+        Sample weights by class and bin, without the default bins of sparse columns. The second half is for the tracked
+        rows of each class (see `Weights`) and is zero.
     """
 
     def __init__(self, columns: Columns, n_columns: int, rows: Rows, threads: Threads, collapse: bool = False) -> None:
-        def code(first: int, last: int) -> FeatureBlock:
+        def read(first: int, last: int) -> FeatureBlock:
             return FeatureBlock(columns(rows.order, range(first, last)), len(rows.order), first, last)
 
-        parts: list[FeatureBlock] = threads.over(n_columns, code)
-        self.rows = _collapse(parts, rows) if collapse else rows
-        self.bin_mapper = BinMapper(tuple(feature for part in parts for feature in part.features))
+        blocks: list[FeatureBlock] = threads.over(n_columns, read)
+        self.rows = _collapse(blocks, rows) if collapse else rows
+        self.bin_mapper = BinMapper(tuple(feature for block in blocks for feature in block.features))
         offsets = self.bin_mapper.offsets
-        for part in parts:
-            part.place(int(offsets[part.first]))
-        self.parts = parts
-        self.dtype = max((part.dense.dtype for part in parts), key=lambda dtype: dtype.itemsize)
-        self._part_of = [part for part in parts for _ in range(part.first, part.last)]
-        self._recent: dict[int, NDArray[Any]] = {}
+        for block in blocks:
+            block.place(int(offsets[block.first]))
+        self.blocks = blocks
+        self.dtype = max((block.dense.bins.dtype for block in blocks), key=lambda dtype: dtype.itemsize)
+        self._block_of = [block for block in blocks for _ in range(block.first, block.last)]
         self.histogram = np.zeros((2 * self.rows.n_classes, int(offsets[-1])))
-        everyone = self.rows.listing
-        threads.each(lambda part: part.add(everyone, self.histogram), parts)
+        all_rows = self.rows.listing
+        threads.each(lambda block: block.add(all_rows, self.histogram), blocks)
 
     @property
     def work(self) -> float:
-        """Roughly the nanoseconds of a round: a tenth of the rows' codes are added, all bins are looked at."""
-        return 0.05 * sum(part.dense.size for part in self.parts) + 2.0 * self.histogram[: self.rows.n_classes].size
+        """Estimated nanoseconds per round: a tenth of the dense bins are added, and all bins are searched for a cut."""
+        n_dense = sum(block.dense.bins.size for block in self.blocks)
+        return 0.05 * n_dense + 2.0 * self.histogram[: self.rows.n_classes].size
 
     @property
     def pass_in_rows(self) -> float:
-        """Roughly how many rows are added to the histogram in the time of a pass over it."""
-        n_stored = sum(part.n_stored for part in self.parts)
+        """Estimated number of rows that can be added to the histogram in the time of one pass over it."""
+        n_stored = sum(block.n_stored for block in self.blocks)
         return self.histogram.shape[1] * len(self.rows.order) / n_stored if n_stored > 0 else np.inf
 
+    @property
+    def dense_nbytes(self) -> int:
+        """Memory of the dense columns."""
+        return sum(block.dense.bins.nbytes for block in self.blocks)
+
     def copy_histogram(self) -> Array:
-        """For one of several learners."""
-        copy = np.zeros_like(self.histogram)  # whose second half takes no memory until it is used
+        """A copy of the histogram, for one of several learners."""
+        copy = np.zeros_like(self.histogram)  # the second half takes no memory until it is used
         copy[: self.rows.n_classes] = self.histogram[: self.rows.n_classes]
         return copy
 
+    def class_histogram(self, weights: Weights, histogram: Array) -> Array:
+        """Weights by class and bin, from a histogram that follows the raw weights."""
+        if any(block.sparse.columns for block in self.blocks):
+            total = weights.scale * self.rows.by_class(weights.raw)
+            for block in self.blocks:
+                block.complete(weights.scale, total, histogram)
+        return histogram[: self.rows.n_classes] * weights.scale[:, None]
+
     def column(self, feature: int) -> NDArray[Any]:
-        """All rows' codes of one feature."""
-        column = self._recent.get(feature)
-        if column is None:
-            if len(self._recent) >= RECENT:
-                self._recent = {}  # a new one, since models that are boosted at the same time ask too
-            column = self._recent[feature] = self._part_of[feature].column(feature)
-        return column
+        """Bins of all rows in one feature."""
+        return self._block_of[feature].column(feature)
 
     @property
     def matrix(self) -> NDArray[Any]:
-        """All rows' codes of all features, a row of it each."""
-        if len(self.parts) == 1 and self.parts[0].is_matrix:
-            return self.parts[0].dense
-        return np.array([part.column(f) for f, part in enumerate(self._part_of)], dtype=self.dtype)
+        """Bins of shape (n_features, n_rows)."""
+        dense = self.blocks[0].dense
+        if dense.columns == list(range(len(self._block_of))):  # one block, read in this order
+            return dense.bins
+        return np.array([block.column(f) for f, block in enumerate(self._block_of)], dtype=self.dtype)

@@ -1,4 +1,4 @@
-"""The user's X as columns, whatever it came as: array, sparse matrix, or a frame of any library narwhals knows."""
+"""X as columns: arrays, sparse matrices, and data frames of any library that narwhals supports."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ from adacc.kernels import dtypes
 
 Floats = NDArray[np.float64]
 
-FEWEST_COLUMNS, MOST_COLUMNS = 8, 32
-"""Of an array that are read at a time. Of a row-major one eight share a line of the processor's cache; more lie on the
-same page of memory, which is dear to find where rows are long.
+MIN_COLUMNS_READ, MAX_COLUMNS_READ = 8, 32
+"""Number of columns of an array that are read in one pass. Eight columns of a row-major array share a cache line; more
+columns share a memory page, which saves address translations if rows are long.
 """
 
-VALUES_AT_A_TIME = 2**20
-"""More than the fewest columns are read as long as they have no more values than this."""
+MAX_VALUES_READ = 2**20
+"""Maximum number of values read in one pass, unless `MIN_COLUMNS_READ` columns have more."""
 
-BLOCK_OF_ROWS = 4096
-"""Rows of an array of another type or order that are converted at a time for prediction."""
+CONVERTED_ROWS = 4096
+"""Number of rows of an array of another type or order that are converted in one step for prediction."""
 
 
 class Table(ABC):
-    """Rows and columns, read a column at a time.
+    """Rows and columns, read column by column.
 
     Attributes
     ----------
     native : array, sparse matrix or frame
-        What a scikit-learn estimator may be given.
+        The data as passed to scikit-learn estimators.
     """
 
     native: Any
 
     @cached_property
     def unseen(self) -> dict[int, Unseen]:
-        """By column, the levels that training has not seen, as far as the columns were coded."""
+        """By column, the levels that were not seen in training; filled in when columns are binned."""
         return {}
 
     @property
@@ -57,7 +57,7 @@ class Table(ABC):
 
     @property
     def every_row(self) -> NDArray[np.uint32]:
-        """The numbers of all rows, in their own order."""
+        """The positions of all rows."""
         return np.arange(self.n_rows, dtype=dtypes.ROW)
 
     @property
@@ -66,18 +66,18 @@ class Table(ABC):
         return np.zeros(self.n_columns, dtype=bool)
 
     def name(self, column: int) -> str:
-        """How to speak of a column in a message."""
+        """Name of a column in error messages."""
         return f"column {column}"
 
     @abstractmethod
     def numbers(self, wanted: Sequence[int], order: NDArray[np.uint32]) -> Iterator[tuple[int, Floats]]:
-        """The wanted columns, one after the other, as contiguous floats with NaN for missing; rows in the given order.
+        """The wanted columns, one at a time, as contiguous floats with NaN for missing; rows in the given order.
 
-        What it gives may be overwritten by the next.
+        The next column may overwrite the array.
         """
 
     def matrices(self, wanted: NDArray[np.int64]) -> Iterator[tuple[slice, Floats, NDArray[np.int64]]]:
-        """The wanted columns in blocks of rows: which rows, a matrix of floats, and where in it the columns are."""
+        """The wanted columns in blocks of rows: the rows, a matrix of floats, and the position of each column in it."""
         columns = np.empty((len(wanted), self.n_rows))
         for j, (_, values) in enumerate(self.numbers(wanted.tolist(), self.every_row)):
             columns[j] = values
@@ -88,31 +88,31 @@ class Table(ABC):
         raise TypeError(f"{self.name(column)} held categories in training, but X is sparse and holds numbers")
 
     def numbered(self, column: int) -> tuple[NDArray[Any], list[Any]]:
-        """A categorical column as numbers, and the labels that these stand for, None for missing among them.
+        """A categorical column as indices of labels, and the labels; None stands for missing values.
 
-        Labels need not occur; the number -1 is that of the last.
+        The labels may include some that do not occur. Index -1 refers to the last label.
         """
         return _number(self.labels(column))
 
     def distinct(self, column: int) -> set[Any]:
-        """The labels that occur in a categorical column, None for missing among them."""
+        """The labels that occur in a categorical column; None stands for missing values."""
         return occurring(*self.numbered(column))
 
     def check(self, known: Sequence[Sequence[Any] | None]) -> None:
-        """Refuse columns that cannot be what they were in training: numbers (None), or categories of these labels."""
+        """Raise an error if a column is not of the same kind as in training: numbers (None), or these categories."""
         return
 
     @abstractmethod
     def take(self, rows: NDArray[Any]) -> Table:
-        """The rows of these numbers."""
+        """The rows at these positions."""
 
     @abstractmethod
     def append(self, below: Table) -> Table:
-        """These rows with others below them."""
+        """These rows followed by the rows of another table."""
 
 
 class ArrayTable(Table):
-    """A 2-D array; one of objects where the model has categories."""
+    """A 2-D array; of objects if there are categories."""
 
     def __init__(self, X: NDArray[Any]) -> None:
         self.native = X
@@ -123,17 +123,17 @@ class ArrayTable(Table):
             for column in wanted:
                 yield column, _as_floats(self.labels(column), self.name(column))[order]
             return
-        many = VALUES_AT_A_TIME // max(1, len(order))
-        size = max(FEWEST_COLUMNS, min(MOST_COLUMNS, len(wanted), many))
+        limit = MAX_VALUES_READ // max(1, len(order))
+        size = max(MIN_COLUMNS_READ, min(MAX_COLUMNS_READ, len(wanted), limit))
         columns = np.empty((size, len(order)))
         for at in range(0, len(wanted), size):
             some = wanted[at : at + size]
-            together = some[-1] - some[0] == len(some) - 1
-            if together and X.dtype == np.float64 and X.flags.c_contiguous:
+            adjacent = some[-1] - some[0] == len(some) - 1
+            if adjacent and X.dtype == np.float64 and X.flags.c_contiguous:
                 kernels.take_columns(X, order, some[0], columns[: len(some)])
             else:
-                few = X[:, some[0] : some[-1] + 1] if together else X[:, some]
-                kernels.take_columns(np.ascontiguousarray(few, dtype=np.float64), order, 0, columns[: len(some)])
+                selected = X[:, some[0] : some[-1] + 1] if adjacent else X[:, some]
+                kernels.take_columns(np.ascontiguousarray(selected, dtype=np.float64), order, 0, columns[: len(some)])
             yield from zip(some, columns, strict=False)
 
     def matrices(self, wanted: NDArray[np.int64]) -> Iterator[tuple[slice, Floats, NDArray[np.int64]]]:
@@ -143,8 +143,8 @@ class ArrayTable(Table):
         elif X.dtype == np.float64 and X.flags.c_contiguous:
             yield slice(0, self.n_rows), X, wanted
         else:
-            for begin in range(0, self.n_rows, BLOCK_OF_ROWS):
-                rows = slice(begin, begin + BLOCK_OF_ROWS)
+            for begin in range(0, self.n_rows, CONVERTED_ROWS):
+                rows = slice(begin, begin + CONVERTED_ROWS)
                 yield rows, np.ascontiguousarray(X[rows], dtype=np.float64), wanted
 
     def labels(self, column: int) -> NDArray[np.object_]:
@@ -158,7 +158,7 @@ class ArrayTable(Table):
 
 
 class SparseTable(Table):
-    """A scipy sparse matrix or array; cells that are not stored are zero."""
+    """A scipy sparse matrix or array; entries that are not stored are zero."""
 
     def __init__(self, X: Any) -> None:
         self.native = X.tocsr()
@@ -172,7 +172,7 @@ class SparseTable(Table):
         for column in wanted:
             values = np.zeros(self.n_rows)
             stored = slice(X.indptr[column], X.indptr[column + 1])
-            np.add.at(values, X.indices[stored], X.data[stored])  # entries of one cell may be stored apart
+            np.add.at(values, X.indices[stored], X.data[stored])  # duplicate entries are summed
             yield column, values[order]
 
     def take(self, rows: NDArray[Any]) -> Table:
@@ -183,7 +183,7 @@ class SparseTable(Table):
 
 
 class FrameTable(Table):
-    """A frame: numbers are numbers; booleans, strings and categories are categories."""
+    """A data frame: numeric columns are numbers; booleans, strings and categoricals are categories."""
 
     def __init__(self, X: Any) -> None:
         self.native = _dense(X)
@@ -224,23 +224,23 @@ class FrameTable(Table):
             self._check(column, labels)
 
     def _check(self, column: int, labels: Sequence[Any] | None) -> None:
-        """Refuse a column of another kind than its labels were of in training; None: it held numbers."""
+        """Raise an error for a column of another kind than its labels in training; None: it held numbers."""
         dtype = self._series(column).dtype
         if labels is None:
-            before, fits = {NUMBERS}, _is_numeric(dtype) or dtype == nw.Object  # whose cells `numbers` looks at
+            before, fits = {NUMBERS}, _is_numeric(dtype) or dtype == nw.Object  # `numbers` checks the values of objects
         else:
             before = kinds_of(labels)
             fits = self._may_hold(before, column)
         held = set() if fits else kinds_of(self.labels(column))
-        if held:  # a column without a value is of no kind
+        if held:  # a column of missing values fits any kind
             what = " and ".join(sorted(held))
             of_categories = "categories of " if _is_encoded(dtype) else ""
             raise changed_kind(self.name(column), before or {"categories"}, f"{of_categories}{what} (type {dtype})")
 
     def _may_hold(self, kinds: set[str], column: int) -> bool:
-        """Whether levels of such kinds may be in a column, by its type and without a look at all of its cells."""
+        """Whether a column may hold levels of these kinds; for most types the values need not be read."""
         series = self._series(column)
-        if _is_numeric(series.dtype):  # levels are compared by value: 0 and 1 may stand for booleans
+        if _is_numeric(series.dtype):  # levels are compared by value: 0 and 1 equal booleans
             return not kinds or not kinds.isdisjoint((NUMBERS, BOOLEANS))
         if not kinds:
             return _is_categorical(series.dtype) or series.dtype == nw.Object
@@ -248,7 +248,7 @@ class FrameTable(Table):
             return BOOLEANS in kinds
         if series.dtype == nw.String:
             return STRINGS in kinds
-        if _is_encoded(series.dtype):  # of libraries other than pandas the mapping of the levels finds out
+        if _is_encoded(series.dtype):  # for libraries other than pandas, `check_kinds` checks the levels
             native = series.to_native()
             return not hasattr(native, "factorize") or not kinds.isdisjoint(kinds_of(native.cat.categories.tolist()))
         return series.dtype == nw.Object and not kinds.isdisjoint(kinds_of(series.to_list()))
@@ -260,7 +260,7 @@ class FrameTable(Table):
             if not _is_numeric(series.dtype):
                 values = self.labels(column)
             else:
-                if series.dtype in (nw.Int128, nw.UInt128):  # which NumPy does not have
+                if series.dtype in (nw.Int128, nw.UInt128):  # not supported by NumPy
                     series = series.cast(nw.Float64)
                 values = series.to_numpy()
                 values = self.labels(column) if values.dtype == object else values
@@ -275,7 +275,7 @@ class FrameTable(Table):
     def numbered(self, column: int) -> tuple[NDArray[Any], list[Any]]:
         series = self._series(column)
         native = series.to_native()
-        if hasattr(native, "factorize"):  # pandas, which has numbered categories already
+        if hasattr(native, "factorize"):  # pandas, whose categoricals have indices already
             numbered = hasattr(native, "cat") and len(native.cat.categories) <= len(native)
             numbers, labels = (native.cat.codes.to_numpy(), native.cat.categories) if numbered else native.factorize()
             return numbers, [*labels.tolist(), None]
@@ -303,14 +303,14 @@ class FrameTable(Table):
 
 
 NOT_NUMBERS = (str, bool, np.bool_)
-"""What NumPy would make numbers of."""
+"""Types that NumPy would convert to numbers."""
 
 NOT_CATEGORIES = (date, timedelta, np.datetime64, np.timedelta64, complex, list, dict, set)
 
 
 def is_frame(X: Any) -> bool:
-    """Whether X is a data frame of a library that narwhals knows."""
-    if isinstance(X, np.ndarray):  # as often, and narwhals takes a while to find out
+    """Whether X is a data frame of a library that narwhals supports."""
+    if isinstance(X, np.ndarray):  # the usual case, without the overhead of narwhals
         return False
     try:
         return isinstance(nw.from_native(X, pass_through=True, eager_only=True), nw.DataFrame)
@@ -321,37 +321,37 @@ def is_frame(X: Any) -> bool:
 
 
 def read(X: Any) -> Table:
-    """The table that fits what X is."""
+    """X as a `Table`."""
     if sparse.issparse(X):
         return SparseTable(X)
     return FrameTable(X) if is_frame(X) else ArrayTable(X)
 
 
 def _dense(X: Any) -> Any:
-    """A frame without sparse columns, which only pandas has and narwhals does not know."""
-    types = getattr(X, "dtypes", ())  # of other libraries a list
-    sparse_ones = [j for j, dtype in enumerate(types) if type(dtype).__name__ == "SparseDtype"]
-    if sparse_ones:
+    """A frame with sparse columns of pandas converted to dense ones, which narwhals supports."""
+    types = getattr(X, "dtypes", ())  # a list in other libraries
+    sparse_columns = [j for j, dtype in enumerate(types) if type(dtype).__name__ == "SparseDtype"]
+    if sparse_columns:
         X = X.copy(deep=False)
-        for j in sparse_ones:
+        for j in sparse_columns:
             X.isetitem(j, X.iloc[:, j].sparse.to_dense())
     return X
 
 
 def _number(labels: Iterable[Any]) -> tuple[NDArray[np.intp], list[Any]]:
-    """Each label as the number of its first occurrence among the distinct ones, and these."""
+    """The index of each label among the distinct labels, and the distinct labels in order of occurrence."""
     position: dict[Any, int] = {}
     return np.array([position.setdefault(label, len(position)) for label in labels], dtype=np.intp), list(position)
 
 
 def occurring(numbers: NDArray[Any], labels: list[Any]) -> set[Any]:
-    """The labels that occur in a column that is `numbered`."""
-    counts = np.bincount(numbers.astype(np.intp) + 1)  # from -1 on
+    """The labels that occur in a column in the form of `Table.numbered`."""
+    counts = np.bincount(numbers.astype(np.intp) + 1)  # indices start at -1
     return {labels[number - 1] for number in np.flatnonzero(counts).tolist()}
 
 
 def is_missing(value: Any) -> bool:
-    """None, NaN, or a missing value of pandas, which is not even comparable."""
+    """Whether a value is None, NaN, or a missing value of pandas (which cannot be compared)."""
     return (
         value is None or (isinstance(value, float) and value != value) or type(value).__name__ in ("NAType", "NaTType")
     )
@@ -366,12 +366,12 @@ def _is_categorical(dtype: Any) -> bool:
 
 
 def _is_encoded(dtype: Any) -> bool:
-    """Whether each level is stored once, and a number for each row."""
+    """Whether the column stores each level once and an index per row."""
     return dtype == nw.Categorical or isinstance(dtype, nw.Enum)
 
 
 def _objects(values: list[Any]) -> NDArray[np.object_]:
-    """A 1-D array of objects, whatever they are; None for missing."""
+    """A 1-D array of objects, with None for missing values."""
     objects = np.empty(len(values), dtype=object)
     for i, value in enumerate(values):
         objects[i] = None if is_missing(value) else value

@@ -1,4 +1,4 @@
-"""Draws of whole groups of rows, so that no group is both trained on and judged by."""
+"""Draws of whole groups of rows, so that training and validation rows share no group."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from numpy.typing import NDArray
 
 
 class GroupDraw:
-    """Draws a share of the groups, stratified by the rarest class that a group has rows of.
+    """Draws a share of the groups, stratified by the rarest class in each group.
 
     Parameters
     ----------
     groups : ndarray of shape (n_rows,)
-        The group of each row, by number.
+        Group index of each row.
     y : ndarray of shape (n_rows,)
-        Its class, by number.
+        Class index of each row.
     n_classes : int
         Number of classes, each with at least one row.
     """
@@ -30,9 +30,9 @@ class GroupDraw:
         self._groups_of_class = [np.unique(self._group[y == k]) for k in range(n_classes)]
 
     def draw(self, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
-        """Whether each row belongs to a group that is drawn.
+        """Whether the group of each row is drawn.
 
-        Every class is drawn; a stratum of two groups or more is never drawn as a whole.
+        At least one group of every class is drawn. A stratum of two or more groups is never drawn completely.
         """
         drawn = np.zeros(int(self._group.max()) + 1, dtype=bool)
         for groups in self._strata:

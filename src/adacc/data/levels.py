@@ -1,4 +1,4 @@
-"""Levels of categorical columns: of which kind they are, and which of them training has not seen."""
+"""Levels of categorical columns: their kinds, and levels that were not seen in training."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 NUMBERS, STRINGS, BOOLEANS = "numbers", "strings", "booleans"
 
 N_EXAMPLES = 3
-"""Unseen levels that a message names."""
+"""Maximum number of unseen levels named in a message."""
 
 
 @dataclass(frozen=True)
 class Unseen:
-    """The rows of a column whose level was not seen in training, and the most frequent of these levels."""
+    """Number of rows of a column with levels not seen in training, and the most frequent of these levels."""
 
     n_rows: int
     examples: tuple[Any, ...]
@@ -32,7 +32,7 @@ def is_number(cell: type) -> bool:
 
 
 def kinds_of(levels: Iterable[Any]) -> set[str]:
-    """Kinds of the levels, in words; a missing value has none."""
+    """Kinds of the levels, in words; missing values are ignored."""
     return {_kind(cell) for cell in set(map(type, levels)) - {type(None)}}
 
 
@@ -45,16 +45,16 @@ def _kind(cell: type) -> str:
 
 
 def changed_kind(name: str, before: Iterable[str], now: str) -> ValueError:
-    """The error for a column that is not of the kind that it was of in training; `now` says what it holds."""
-    was = " or ".join(sorted(before))
+    """Error for a column of another kind than in training; `now` describes its present content."""
+    expected = " or ".join(sorted(before))
     return ValueError(
-        f"{name} must hold {was}, as in training, but holds {now}; convert the column to {was}, or fit the model on it "
-        "as it is"
+        f"{name} must hold {expected}, as in training, but holds {now}; convert the column to {expected}, or fit the "
+        "model on it as it is"
     )
 
 
 def check_kinds(name: str, known: Iterable[Any], levels: Sequence[Any]) -> None:
-    """Refuse levels of a kind that no level of training was of; a column that had none may have any."""
+    """Raise an error for levels of a kind that training did not have; if it had no levels, any kind is allowed."""
     before = kinds_of(known)
     for level in levels if before and kinds_of(levels) - before else ():
         (kind,) = kinds_of([level])
@@ -63,11 +63,11 @@ def check_kinds(name: str, known: Iterable[Any], levels: Sequence[Any]) -> None:
 
 
 def most_frequent(numbers: NDArray[Any], labels: Sequence[Any], some: Sequence[int]) -> tuple[list[Any], int]:
-    """Those labels of a column that is `Table.numbered` that occur among some of them, and in how many rows.
+    """The labels at positions `some` that occur in a column, most frequent first, and the number of their rows.
 
-    Labels are given by their positions; a missing value is none.
+    The column is in the form of `Table.numbered`. Missing values are ignored.
     """
-    counts = np.bincount(numbers.astype(np.intp) + 1, minlength=len(labels) + 1)[1:]  # from -1 on, which is missing
+    counts = np.bincount(numbers.astype(np.intp) + 1, minlength=len(labels) + 1)[1:]  # the first is -1, missing
     found = [i for i in some if counts[i] and labels[i] is not None]
     found.sort(key=lambda i: (-counts[i], str(labels[i])))
     return [labels[i] for i in found], int(counts[found].sum())

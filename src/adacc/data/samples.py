@@ -1,4 +1,4 @@
-"""Rows that a weak learner is fitted on."""
+"""Rows that a weak learner is fitted to."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from adacc.data.rows import Listing
 
 @dataclass(frozen=True)
 class Drawn:
-    """Rows for the learner, grouped by class, with their weights."""
+    """Rows with weights, grouped by class."""
 
     rows: NDArray[np.uint32]
     weight: Array
@@ -31,18 +31,18 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Extra(Drawn):
-    """Synthetic rows: their numbers in the table that the learner has prepared."""
+    """Synthetic rows, given by their positions in a table that the learner has prepared."""
 
     prepared: Any
 
 
 @dataclass(frozen=True)
 class Sample(Drawn):
-    """Real rows, and perhaps further ones that are not among them."""
+    """Training rows, and optionally synthetic rows."""
 
     extra: Extra | None = None
 
     @property
     def class_weight(self) -> Array:
-        own = super().class_weight
-        return own if self.extra is None else own + self.extra.class_weight
+        class_weight = super().class_weight
+        return class_weight if self.extra is None else class_weight + self.extra.class_weight

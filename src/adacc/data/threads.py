@@ -1,4 +1,4 @@
-"""Threads over features: each feature belongs to one thread, so results do not depend on how many there are."""
+"""Threads over features: one thread processes a feature, so results do not depend on the number of threads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Threads:
-    """Runs a function on several things at once, and gives the results in order."""
+    """A pool of threads; results are in the order of the arguments."""
 
     def __init__(self, n_threads: int) -> None:
         self.n_threads = n_threads
@@ -25,13 +25,13 @@ class Threads:
             self._pool.shutdown(cancel_futures=True)
 
     def over(self, n_features: int, work: Callable[[int, int], Any]) -> list[Any]:
-        """`work` on consecutive ranges of features, one range per thread."""
-        n_parts = min(self.n_threads, n_features)
-        edges = [part * n_features // n_parts for part in range(n_parts + 1)]
+        """Call `work(first, last)` on consecutive ranges of features, one range per thread."""
+        n_ranges = min(self.n_threads, n_features)
+        edges = [i * n_features // n_ranges for i in range(n_ranges + 1)]
         return self.each(work, edges[:-1], edges[1:])
 
     def each(self, work: Callable[..., Any], *arguments: Sequence[Any]) -> list[Any]:
-        """As the built-in ``map``."""
+        """The built-in ``map``, in parallel."""
         if self._pool is None or len(arguments[0]) < 2:
             return list(map(work, *arguments))
         return list(self._pool.map(work, *arguments))

@@ -1,4 +1,4 @@
-"""Training rows with classes by number, weights and groups."""
+"""Training rows with class indices, weights and groups."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from adacc.data.weights import as_counts
 
 @dataclass(frozen=True)
 class TrainingSet:
-    """Rows with their classes as numbers, and their weights, none of them zero.
+    """Rows with class indices and positive weights.
 
     Attributes
     ----------
     numbers : ndarray of shape (n_rows,)
-        The user's number of each row.
+        Position of each row in the user's data.
     groups : ndarray of shape (n_rows,) or None
-        Number of each row's group: no split separates the rows of a group.
+        Group index of each row; splits keep groups together.
     """
 
     table: Table
@@ -51,11 +51,11 @@ class TrainingSet:
         )
 
     def split(self, fraction: float, seed: int) -> tuple[TrainingSet, TrainingSet]:
-        """A part to train on and one to watch, each with rows of every class; groups stay whole."""
+        """Split into training and validation rows, each with rows of every class; groups stay together."""
         rng = np.random.default_rng(seed)
         if self.groups is not None:
             return self._split_groups(fraction, rng)
-        watched = np.zeros(len(self.y), dtype=bool)
+        held_out = np.zeros(len(self.y), dtype=bool)
         for k, label in enumerate(self.classes.tolist()):
             members = rng.permutation(np.flatnonzero(self.y == k))
             if len(members) < 2:
@@ -63,8 +63,8 @@ class TrainingSet:
                     "early stopping (n_iter_no_change) holds out rows of every class, "
                     f"but {label!r} has only one: give X_val and y_val"
                 )
-            watched[members[: min(max(round(fraction * len(members)), 1), len(members) - 1)]] = True
-        return self.subset(np.flatnonzero(~watched)), self.subset(np.flatnonzero(watched))
+            held_out[members[: min(max(round(fraction * len(members)), 1), len(members) - 1)]] = True
+        return self.subset(np.flatnonzero(~held_out)), self.subset(np.flatnonzero(held_out))
 
     def _split_groups(self, fraction: float, rng: np.random.Generator) -> tuple[TrainingSet, TrainingSet]:
         assert self.groups is not None

@@ -1,4 +1,4 @@
-"""Sample weights as numbers of rows."""
+"""Scaling of sample weights to numbers of rows."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ import numpy as np
 
 from adacc.algorithms.base import Array
 
-MOST_ROWS = 1e15
+MAX_TOTAL_WEIGHT = 1e15
+"""Upper bound of the sum of scaled weights."""
 
-
-LEAST_WEIGHT = 1e-200
-"""Of lighter rows, beside others that count as a row or more, the products and inverses would leave floats' range."""
+MIN_WEIGHT = 1e-200
+"""Lower bound of positive scaled weights: products and inverses of smaller ones would underflow or overflow."""
 
 
 class WeightScaler(NamedTuple):
-    """What must be known of all weights to read them as numbers of rows.
+    """Statistics of all weights that are needed to scale them.
 
     Attributes
     ----------
     largest : float
         The largest weight.
     whole : float
-        The sum of all, the largest being 1.
+        Sum of the weights divided by the largest.
     n_rows : int
-        Those that are not zero.
+        Number of positive weights.
     """
 
     largest: float
@@ -43,17 +43,18 @@ class WeightScaler(NamedTuple):
         return WeightScaler(largest, whole, self.n_rows + other.n_rows)
 
     def counts(self, weight: Array) -> Array:
-        """Weights as numbers of rows: those that add up to fewer than the rows there are, or to a number out of all
-        reason, say only how rows compare, and are brought to an average of 1 or to `MOST_ROWS`. No row that counts
-        counts less than `LEAST_WEIGHT`.
+        """Weights as numbers of rows.
+
+        Weights whose sum is less than the number of rows are scaled to a mean of 1, and weights whose sum exceeds
+        `MAX_TOTAL_WEIGHT` are scaled to that sum. Positive weights are at least `MIN_WEIGHT`.
         """
         largest, whole, n_rows = self
         counts = weight
-        if not n_rows / whole <= largest <= MOST_ROWS / whole:
-            counts = weight / largest * (n_rows if largest < n_rows / whole else MOST_ROWS) / whole
-        return np.where(weight > 0.0, np.maximum(counts, LEAST_WEIGHT), 0.0)
+        if not n_rows / whole <= largest <= MAX_TOTAL_WEIGHT / whole:
+            counts = weight / largest * (n_rows if largest < n_rows / whole else MAX_TOTAL_WEIGHT) / whole
+        return np.where(weight > 0.0, np.maximum(counts, MIN_WEIGHT), 0.0)
 
 
 def as_counts(weight: Array) -> Array:
-    """Weights as numbers of rows; see `WeightScaler`."""
+    """Weights scaled by `WeightScaler.counts`."""
     return WeightScaler.of(weight).counts(weight)

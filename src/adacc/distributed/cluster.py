@@ -161,7 +161,7 @@ class Partitions:
             X = X[:, list(columns)] if isinstance(X, da.Array) else X[[X.columns[j] for j in columns]]
         return parts_of(X)
 
-    def crew(self, found: Surveyed) -> Workers:
+    def executor(self, found: Surveyed) -> Workers:
         """One shard for each thread of each worker, of the partitions that it has coded."""
         cluster = self._cluster
         coded = self._asked(PartitionTask(code, (*found.known, found.bin_mapper)))

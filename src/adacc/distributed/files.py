@@ -107,7 +107,7 @@ class FilePieces:
             yield look_at(look.function, look.known, look.own(p), X, labels, weight, name)
         self.tell(stage, n_pieces, n_pieces)
 
-    def crew(self, found: Surveyed) -> DiskShardExecutor:
+    def executor(self, found: Surveyed) -> DiskShardExecutor:
         """Shards of consecutive pieces, as large as there is room for."""
         n_rows = self._room.rows_of_shard(found.bin_mapper, len(found.classes), self._n_rows)
         shelf = MmapStore(self._folder)
@@ -199,8 +199,8 @@ class DiskShardExecutor:
         self._standings, answer = MmapStore(self._folder), None
         for number, shard in enumerate(self._shards):
             answer = _added(answer, shard.read(0, log))
-            rows = shard.layout.rows
-            shared = (shard.layout, rows, rows.order, rows.starts, rows.weight, rows.class_weight)
+            rows = shard.binned.rows
+            shared = (shard.binned, rows, rows.order, rows.starts, rows.weight, rows.class_weight)
             self._standings.put(shard.standing, (*shared, kernels.add_votes, kernels.add_votes_each))
             shard.standing = None
             self._codes.put_back(number)

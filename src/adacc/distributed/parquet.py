@@ -136,11 +136,11 @@ def fit_pieces(
     chunks.note_labels(labels)
     check(chunks, {name: len(own) for name, own in labels.items()})
     set_columns(model, len(chunks.kinds), chunks.kinds)
-    crew = pieces.crew(found)
+    executor = pieces.executor(found)
     if isinstance(estimator, CostSearchCV):
-        model, failed = _search(estimator, model, settings, pieces, found, crew)
+        model, failed = _search(estimator, model, settings, pieces, found, executor)
     else:
-        fitted, failed = boost(settings, found, crew, model, _teller(model, settings, pieces.tell))
+        fitted, failed = boost(settings, found, executor, model, _teller(model, settings, pieces.tell))
         restore(model, fitted)
     if failed:
         warnings.warn(FAILED_AT_ONCE, ConvergenceWarning, stacklevel=3)
@@ -194,7 +194,7 @@ def _search(
     settings: Settings,
     pieces: FilePieces,
     found: Surveyed,
-    crew: DiskShardExecutor,
+    executor: DiskShardExecutor,
 ) -> tuple[BaseBoosting, bool]:
     """A model for each of the costs, all on the same codes; the one of best F1, and whether it failed at once."""
     negative_class = find_negative_class(template.pos_label, found.classes, found.class_weight)
@@ -204,7 +204,7 @@ def _search(
     for each in costs:
         these = replace(settings, options={**settings.options, "costs": each})
         after_round = _teller(template, these, pieces.tell, len(models), len(costs))
-        fitted, failed_at_once = boost(these, found, crew, template, after_round)
+        fitted, failed_at_once = boost(these, found, executor, template, after_round)
         models.append(restore(clone(template).set_params(costs=each), fitted))
         failed.append(failed_at_once)
     if len(found.classes) == 2 and not settings.decides_by_probability:

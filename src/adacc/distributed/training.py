@@ -63,7 +63,7 @@ class Pieces(Protocol):
     def each(self, look: PartitionTask) -> list[Any]:
         """What is said of each piece."""
 
-    def crew(self, found: Surveyed) -> ShardExecutor:
+    def executor(self, found: Surveyed) -> ShardExecutor:
         """Code all pieces, make shards of them, and those who keep them."""
 
 
@@ -103,26 +103,26 @@ def train(
 ) -> tuple[FittedModel, bool]:
     """Boost: the model, and whether the first stump was no better than chance."""
     found = survey(pieces, reader, settings.max_bins)
-    return boost(settings, found, pieces.crew(found), reader, after_round)
+    return boost(settings, found, pieces.executor(found), reader, after_round)
 
 
 def boost(
     settings: Settings,
     found: Surveyed,
-    crew: ShardExecutor,
+    executor: ShardExecutor,
     reader: BaseBoosting,
     after_round: Callable[[Boosting, Any], bool] = lambda *_: False,
 ) -> tuple[FittedModel, bool]:
     """The same once the rows are coded."""
     negative_class = find_negative_class(reader.pos_label, found.classes, found.class_weight)
     plan = make_plan(settings, found.classes, found.class_weight, negative_class)
-    ground = ShardedBackend(plan, found.bin_mapper, found.class_weight, settings.criterion, crew)
-    boosting = Boosting(ground)
+    backend = ShardedBackend(plan, found.bin_mapper, found.class_weight, settings.criterion, executor)
+    boosting = Boosting(backend)
     boosting.run(settings.n_rounds, after_round)
     calibrator = multipliers = None
     if settings.calibration is not None:
         terms = calibration_terms(settings, plan)
-        calibrator = Calibrator.fit_each(settings.calibration, ground.scores(terms.class_weight), terms.rising)
+        calibrator = Calibrator.fit_each(settings.calibration, backend.scores(terms.class_weight), terms.rising)
         multipliers = terms.multipliers
     model = FittedModel(
         ensemble=boosting.ensemble(),

@@ -199,18 +199,18 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
     def _grown(self, problem: TrainingSet, bags: Bags, n_threads: int) -> Forest:
         with Threads(n_threads) as threads:
             columns = partial(Binning(problem.rows.weight, self.max_bins).columns, problem.table)
-            layout = BinnedDataset(columns, problem.table.n_columns, problem.rows, threads)
+            binned = BinnedDataset(columns, problem.table.n_columns, problem.rows, threads)
             even = np.ones(len(problem.classes))
             plan = Plan(AdaCC2(), even, even, 1.0, problem.negative_class)
             groups = problem.groups if self.tuning_cv is None else None  # only rows out of the bags need whole groups
             ordered = None if groups is None else groups[problem.rows.order]
-            return grow_forest(layout, plan, bags, threads, ordered)
+            return grow_forest(binned, plan, bags, threads, ordered)
 
     def _evidence(self, forest: Forest, problem: TrainingSet, bags: Bags, n_threads: int) -> Evidence:
         """The rows that the forest is tuned on: those out of its bags, or those that `tuning_cv` holds out."""
         if self.tuning_cv is None:
             rows = problem.rows
-            return Evidence(rows.true[forest.asked].astype(np.intp), rows.weight[forest.asked], forest.shares)
+            return Evidence(rows.true[forest.oob_rows].astype(np.intp), rows.weight[forest.oob_rows], forest.oob_shares)
         folds = tuning_folds(self.tuning_cv, problem.y, problem.classes, problem.groups, bags.seed, "tuning_cv")
         shares = [
             _shares_of(self._grown(problem.subset(training), bags, n_threads), problem.table.take(held_out))
@@ -234,7 +234,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
             _, decision = found[best]
             scores = _scores(tries[best], decision)
             scale = _scale(scores, true, balanced)
-            votes = ensemble.votes * says[best][forest.kind, None] * scale
+            votes = ensemble.votes * says[best][forest.kind_of_tree, None] * scale
             ensemble = replace(ensemble, votes=votes, decision=decision)
             right = class_index(snap_ties(scores * scale), ensemble.negative_class) == true
             accuracy = float((balanced * right).sum() / rows.n_classes)
@@ -280,8 +280,8 @@ class Evidence(NamedTuple):
 def _shares_of(forest: Forest, table: Table) -> Array:
     """The share of the votes that each class has among the bags of each kind, for rows that are in none of them."""
     found = []
-    for kind in np.unique(forest.kind):
-        votes = forest.ensemble.votes * (forest.kind == kind)[:, None]
+    for kind in np.unique(forest.kind_of_tree):
+        votes = forest.ensemble.votes * (forest.kind_of_tree == kind)[:, None]
         scores = replace(forest.ensemble, votes=votes).scores(table)
         found.append(np.column_stack([1.0 - scores, 1.0 + scores]) / 2.0 if scores.ndim == 1 else scores)
     return np.array(found)

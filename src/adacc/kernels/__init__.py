@@ -1,18 +1,18 @@
-"""Every compiled function. They know arrays and nothing else.
+"""All compiled functions. Their arguments are arrays and numbers.
 
-Five files, in the order of their use: values to bins, and to codes, these to splits, splits to trees, and either to
-weights. Rows stand grouped by class: ``starts[k]:starts[k + 1]`` are the rows of class k, so no label is ever looked
-up. Outputs come last, preallocated.
+There are five files, in the order of their use: `thresholds` (values to bin thresholds), `binning` (values to bins),
+`splits` (bins to histograms and splits), `trees`, and `weights` (predictions to scores and weights). Rows are grouped
+by class: rows ``starts[k]:starts[k + 1]`` belong to class k. Outputs are the last arguments, preallocated.
 """
 
 from adacc.kernels.binning import (
     add_steps,
     all_same,
-    code_values,
-    commonest,
+    bin_values,
     find_first,
     hash_entries,
     hash_rows,
+    most_frequent,
     take_columns,
 )
 from adacc.kernels.splits import (
@@ -23,9 +23,9 @@ from adacc.kernels.splits import (
     add_rows,
     best_splits,
     best_splits_two,
-    carry,
     choose_split,
     fill_defaults,
+    scale_tracked,
 )
 from adacc.kernels.thresholds import find_thresholds, whole_range
 from adacc.kernels.trees import add_leaves, find_leaves, grow_tree
@@ -44,10 +44,8 @@ __all__ = [
     "all_same",
     "best_splits",
     "best_splits_two",
-    "carry",
+    "bin_values",
     "choose_split",
-    "code_values",
-    "commonest",
     "fill_defaults",
     "find_first",
     "find_leaves",
@@ -55,7 +53,9 @@ __all__ = [
     "grow_tree",
     "hash_entries",
     "hash_rows",
+    "most_frequent",
     "reweigh",
+    "scale_tracked",
     "take_columns",
     "weigh_pairs",
     "whole_range",

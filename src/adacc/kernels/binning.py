@@ -1,4 +1,4 @@
-"""Values to codes, and to step functions."""
+"""Values to bins, step functions, and hashes of binned rows."""
 
 from __future__ import annotations
 
@@ -7,71 +7,75 @@ import numpy as np
 from adacc.kernels.jit import kernel
 from adacc.kernels.thresholds import BLOCK
 
-AT_A_TIME = 16
-"""Rows that columns are taken from: so few that the processor knows the pages that these are on."""
+ROWS_PER_COPY = 16
+"""Number of rows that columns are copied from in one step: few enough that the address translations of their pages stay
+cached."""
 
-MANY = 8
-"""Thresholds, that a grid is faster than counting those below."""
+GRID_MIN_THRESHOLDS = 8
+"""Minimum number of thresholds for which a grid is faster than counting the thresholds below each value."""
 
-CELLS = 8
-"""Of a grid, for each threshold: unless values are skewed, most have none then, and the others one."""
+GRID_CELLS_PER_THRESHOLD = 8
+"""Unless values are skewed, most grid cells then contain no threshold, and the others one."""
 
 
 @kernel
 def take_columns(X, rows, first, out):
-    """``out[c, i] = X[rows[i], first + c]``: as many columns of a row-major matrix as `out` has rows."""
-    for begin in range(0, len(rows), AT_A_TIME):
-        some = rows[begin : begin + AT_A_TIME]
+    """``out[c, i] = X[rows[i], first + c]``: copy ``len(out)`` columns of a row-major matrix."""
+    for begin in range(0, len(rows), ROWS_PER_COPY):
+        some = rows[begin : begin + ROWS_PER_COPY]
         for c in range(len(out)):
-            column, values = np.uint64(first + c), out[c, begin : begin + AT_A_TIME]
+            column, values = np.uint64(first + c), out[c, begin : begin + ROWS_PER_COPY]
             for i in range(len(some)):
                 values[i] = X[some[i], column]
 
 
 @kernel
-def code_values(values, thresholds, least, distance, out):
-    """``out[i]`` = number of thresholds below ``values[i]``; NaN gets the code after the last bin.
+def bin_values(values, thresholds, least, distance, out):
+    """``out[i]`` = number of thresholds below ``values[i]``; NaN gets the bin after the last one.
 
     `least` and `distance` are the `whole_range` of the values.
     """
     missing = len(thresholds) + 1
-    half = thresholds[-1] / 2 - thresholds[0] / 2 if len(thresholds) >= MANY else 0.0
+    half = thresholds[-1] / 2 - thresholds[0] / 2 if len(thresholds) >= GRID_MIN_THRESHOLDS else 0.0
     if distance >= 0.0:
-        _code_wholes(values, thresholds, least, int(distance) + 1, missing, out)
-    elif len(thresholds) <= len(values) and 1e-290 < half < 1e290:  # so that no distance leaves the range of floats
-        _code_on_grid(values, thresholds, min(CELLS * len(thresholds), len(values)), half, missing, out)
+        _bin_integers(values, thresholds, least, int(distance) + 1, missing, out)
+    elif len(thresholds) <= len(values) and 1e-290 < half < 1e290:  # no overflow or underflow of distances
+        n_cells = min(GRID_CELLS_PER_THRESHOLD * len(thresholds), len(values))
+        _bin_on_grid(values, thresholds, n_cells, half, missing, out)
     else:
         padded, n_blocks = _pad(thresholds)
-        codes = np.empty(BLOCK, dtype=np.uint64)
+        bins = np.empty(BLOCK, dtype=np.uint64)
         for begin in range(0, len(values), BLOCK):
             block = values[begin : begin + BLOCK]
-            _count_below(block, padded, n_blocks, codes)
-            _put(block, codes, missing, out[begin : begin + BLOCK])
+            _count_below(block, padded, n_blocks, bins)
+            _put(block, bins, missing, out[begin : begin + BLOCK])
 
 
 @kernel
-def _code_wholes(values, thresholds, least, n_numbers, missing, out):
-    """By a table of the codes of all whole numbers from `least` on."""
-    table, code = np.empty(n_numbers, dtype=out.dtype), 0
+def _bin_integers(values, thresholds, least, n_numbers, missing, out):
+    """Bin integers by a table of the bins of all integers from `least` on."""
+    table, bin_ = np.empty(n_numbers, dtype=out.dtype), 0
     for number in range(n_numbers):
-        while code < len(thresholds) and least + number > thresholds[code]:
-            code += 1
-        table[number] = code
+        while bin_ < len(thresholds) and least + number > thresholds[bin_]:
+            bin_ += 1
+        table[number] = bin_
     for i in range(len(values)):
         out[i] = table[np.uint64(values[i] - least)] if values[i] == values[i] else missing
 
 
 @kernel
-def _put(values, codes, missing, out):
+def _put(values, bins, missing, out):
+    """Store the bins, with `missing` for NaN."""
     for i in range(len(values)):
-        out[i] = codes[i] if values[i] == values[i] else np.uint64(missing)
+        out[i] = bins[i] if values[i] == values[i] else np.uint64(missing)
 
 
 @kernel
-def _code_on_grid(values, thresholds, n_cells, half, missing, out):
-    """The cell of an even grid that a value is in tells of all thresholds but those in the same cell.
+def _bin_on_grid(values, thresholds, n_cells, half, missing, out):
+    """Bin values by the cells of an equidistant grid.
 
-    Among these the place is found by halving, which takes as many steps as the fullest cell needs: mostly one.
+    The cell of a value determines the number of thresholds below it, except for thresholds in the same cell. These are
+    found by binary search, with as many steps as the fullest cell needs: usually one.
     """
     first, last = thresholds[0], thresholds[-1]
     per_unit = (n_cells - 1) / half / 2
@@ -90,27 +94,27 @@ def _code_on_grid(values, thresholds, n_cells, half, missing, out):
     padded = np.empty(len(thresholds) + int(largest))
     for j in range(len(padded)):
         padded[j] = thresholds[j] if j < len(thresholds) else np.inf
-    codes = np.empty(BLOCK, dtype=np.uint64)
+    bins = np.empty(BLOCK, dtype=np.uint64)
     for begin in range(0, len(values), BLOCK):
         block = values[begin : begin + BLOCK]
         for i in range(len(block)):
             value = block[i] if block[i] > first else first
             value = value if value < last else last
-            codes[i] = np.uint64((value - first) * per_unit)
+            bins[i] = np.uint64((value - first) * per_unit)
         for i in range(len(block)):
-            codes[i] = below[codes[i]]
+            bins[i] = below[bins[i]]
         size = largest
         while size > np.uint64(0):
-            _halve(block, padded, size, codes)
+            _halve(block, padded, size, bins)
             size >>= np.uint64(1)
-        _put(block, codes, missing, out[begin : begin + BLOCK])
+        _put(block, bins, missing, out[begin : begin + BLOCK])
 
 
 @kernel
 def _pad(thresholds):
-    """The thresholds in 16 blocks of a power of two, filled up with infinity, and how many blocks are full.
+    """The thresholds in 16 blocks whose size is a power of two, padded with infinity, and the number of full blocks.
 
-    Blocks of 1 or at least 16, which `_count_below` is fastest with.
+    The size is 1 or at least 16, for which `_count_below` is fastest.
     """
     size = 1 if len(thresholds) < 16 else 16
     while 16 * size <= len(thresholds):
@@ -123,13 +127,13 @@ def _pad(thresholds):
 
 @kernel
 def _count_below(values, padded, n_blocks, counts):
-    """How many thresholds lie below each of a few values.
+    """Number of thresholds below each value of a block.
 
-    The ends of the blocks are counted one after the other, then the block is halved until one threshold is left: each
-    step does the same for all values, without a branch, and vectorises.
+    The last thresholds of the blocks are compared one by one, then follows a binary search within a block. Each step
+    does the same for all values, without a branch, and vectorises.
     """
     size = np.uint64(len(padded) // 16)
-    if size == np.uint64(16):  # the usual 255 bins: with numbers that the compiler knows it is twice as fast
+    if size == np.uint64(16):  # the default of 255 bins: constants make it twice as fast
         _count_ends(values, padded, np.uint64(16), 15, counts)
         _halve(values, padded, np.uint64(8), counts)
         _halve(values, padded, np.uint64(4), counts)
@@ -144,6 +148,7 @@ def _count_below(values, padded, n_blocks, counts):
 
 @kernel
 def _count_ends(values, padded, size, n_blocks, counts):
+    """Count the thresholds of all blocks whose last threshold is below the value."""
     for i in range(len(values)):
         counts[i] = np.uint64(0)
     for b in range(n_blocks):
@@ -154,31 +159,32 @@ def _count_ends(values, padded, size, n_blocks, counts):
 
 @kernel
 def _halve(values, padded, size, counts):
+    """One step of a binary search."""
     ends = padded[size - np.uint64(1) :]
     for i in range(len(values)):
         counts[i] += size if values[i] > ends[counts[i]] else np.uint64(0)
 
 
 @kernel
-def commonest(codes, step, counts):
-    """The commonest of every so many codes and its share; `counts` receives how many there are of each."""
-    most, n_seen = 0, 0
-    for i in range(0, len(codes), step):
-        counts[codes[i]] += 1
+def most_frequent(bins, step, counts):
+    """The most frequent bin of every `step`-th row, and its share; `counts` receives the number of rows of each bin."""
+    best, n_seen = 0, 0
+    for i in range(0, len(bins), step):
+        counts[bins[i]] += 1
         n_seen += 1
-    for code in range(len(counts)):
-        most = code if counts[code] > counts[most] else most
-    return most, counts[most] / max(1, n_seen)
+    for bin_ in range(len(counts)):
+        best = bin_ if counts[bin_] > counts[best] else best
+    return best, counts[best] / max(1, n_seen)
 
 
 @kernel
 def add_steps(X, columns, starts, thresholds, values, scores):
-    """Add each column's step function to the scores.
+    """Add the step function of each column to the scores.
 
-    So many rows at a time that all their columns stay in the cache.
+    Rows are processed in blocks that stay in the cache.
     """
     n_rows, n_outputs = scores.shape
-    block, codes = np.empty(BLOCK), np.empty(BLOCK, dtype=np.uint64)
+    block, bins = np.empty(BLOCK), np.empty(BLOCK, dtype=np.uint64)
     for top in range(0, n_rows, 4 * BLOCK):
         bottom = min(top + 4 * BLOCK, n_rows)
         for u in range(len(columns)):
@@ -189,54 +195,55 @@ def add_steps(X, columns, starts, thresholds, values, scores):
                 size = min(BLOCK, bottom - begin)
                 for i in range(size):
                     block[i] = X[begin + i, columns[u]]
-                _count_below(block[:size], padded, n_blocks, codes)
+                _count_below(block[:size], padded, n_blocks, bins)
                 for i in range(size):
-                    code = codes[i] if block[i] == block[i] else missing
+                    step = bins[i] if block[i] == block[i] else missing
                     for c in range(n_outputs):
-                        scores[begin + i, c] += steps[code, c]
+                        scores[begin + i, c] += steps[step, c]
 
 
 @kernel
-def hash_rows(codes, offsets, keys, hashes):
-    """Combine the keys of all codes of each row: equal rows get equal hashes, others hardly ever [Zobrist 1970]."""
+def hash_rows(bins, offsets, keys, hashes):
+    """Combine the keys of all bins of each row: equal rows get equal hashes, others almost never [Zobrist 1970]."""
     for begin in range(0, len(hashes), BLOCK):
-        some = hashes[begin : begin + BLOCK]
-        for f in range(len(codes)):
-            column, own = codes[f, begin : begin + BLOCK], keys[offsets[f] :]
-            for i in range(len(some)):
-                some[i] ^= own[column[i]]
+        block = hashes[begin : begin + BLOCK]
+        for f in range(len(bins)):
+            column, column_keys = bins[f, begin : begin + BLOCK], keys[offsets[f] :]
+            for i in range(len(block)):
+                block[i] ^= column_keys[column[i]]
 
 
 @kernel
-def hash_entries(rows, codes, default, keys, hashes):
-    """As `hash_rows`, for a sparse column: of the rows that have not its commonest code, which is `default`."""
+def hash_entries(rows, bins, default, keys, hashes):
+    """`hash_rows` for the entries of a sparse column, that is, the rows whose bin is not `default`."""
     for j in range(len(rows)):
-        hashes[rows[j]] ^= keys[codes[j]] ^ keys[default]
+        hashes[rows[j]] ^= keys[bins[j]] ^ keys[default]
 
 
 @kernel
 def find_first(hashes, table, first):
-    """``first[i]`` = the first row that has the hash of row i; the number of different hashes.
+    """``first[i]`` = the first row with the hash of row i; returns the number of distinct hashes.
 
-    `table` has a power of two of places, at least one more than rows, each with the number of rows in it: free.
+    `table` is an open-addressing hash table whose size is a power of two larger than the number of rows. Free slots
+    contain the number of rows.
     """
-    n_rows, mask, n_different = len(hashes), np.uint64(len(table) - 1), 0
+    n_rows, mask, n_distinct = len(hashes), np.uint64(len(table) - 1), 0
     for i in range(n_rows):
-        own = hashes[i]
-        place = own & mask
-        while table[place] < n_rows and hashes[table[place]] != own:
-            place = (place + np.uint64(1)) & mask
-        if table[place] == n_rows:
-            table[place] = i
-            n_different += 1
-        first[i] = table[place]
-    return n_different
+        hash_ = hashes[i]
+        slot = hash_ & mask
+        while table[slot] < n_rows and hashes[table[slot]] != hash_:
+            slot = (slot + np.uint64(1)) & mask
+        if table[slot] == n_rows:
+            table[slot] = i
+            n_distinct += 1
+        first[i] = table[slot]
+    return n_distinct
 
 
 @kernel
-def all_same(codes, some, others):
-    """Whether some rows have the same codes as others, one by one."""
+def all_same(bins, some, others):
+    """Whether the rows `some` have the same bins as the rows `others`, pair by pair."""
     n_different = 0
     for i in range(len(some)):
-        n_different += 1 if codes[some[i]] != codes[others[i]] else 0
+        n_different += 1 if bins[some[i]] != bins[others[i]] else 0
     return n_different == 0

@@ -1,10 +1,10 @@
-"""Every dtype of the engine."""
+"""All dtypes of the kernels."""
 
 from __future__ import annotations
 
 import numpy as np
 
-ROW = np.dtype(np.uint32)  # unsigned, so that the kernels' indexing needs no test for negative numbers
+ROW = np.dtype(np.uint32)  # unsigned: indexing needs no test for negative numbers
 CLASS = np.dtype(np.uint8)
 MARK = np.dtype(np.uint8)  # 0 or 1
 CODES = (np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.uint32))
@@ -13,8 +13,8 @@ MAX_CLASSES = 256
 
 STUMP = np.dtype(
     [
-        ("feature", np.int32),  # -1: no split, every row takes the left branch
-        ("cut", np.uint32),  # left if code <= cut; for a categorical feature, left if code == cut
+        ("feature", np.int32),  # -1: no split, all rows take the left branch
+        ("cut", np.uint32),  # left if bin <= cut; for a categorical feature, left if bin == cut
         ("left", CLASS),
         ("right", CLASS),
         ("missing", CLASS),
@@ -24,7 +24,7 @@ STUMP = np.dtype(
 NODE = np.dtype(
     [
         ("feature", np.int32),  # -1: a leaf
-        ("cut", np.uint32),  # as of a stump
+        ("cut", np.uint32),  # as in STUMP
         ("children", np.int32, 3),  # left, right, missing; -1: none, the node itself predicts
         ("class", CLASS),
         ("gain", np.float64),
@@ -33,5 +33,5 @@ NODE = np.dtype(
 
 
 def code_dtype(n_codes: int) -> np.dtype[np.unsignedinteger]:
-    """The smallest dtype that holds the codes 0 ... n_codes-1."""
+    """The smallest dtype that holds the bins 0 ... n_codes-1."""
     return CODES[0 if n_codes <= 2**8 else 1 if n_codes <= 2**16 else 2]

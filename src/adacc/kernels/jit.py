@@ -1,4 +1,4 @@
-"""`kernel`: the one way a function is compiled here."""
+"""Compilation of kernels and its cache."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ event: Any = _event
 F = TypeVar("F", bound=Callable[..., Any])
 
 ZERO = np.int64(0)
-"""To be handed from kernel to kernel: for a plain 0, a constant, Numba would compile the one that is called anew."""
+"""Zero as an argument from kernel to kernel: for the literal 0, Numba would compile another specialisation."""
 
 
 def kernel(function: F | None = None, **options: Any) -> Any:
-    """Compile at the first call, without the interpreter lock, and keep the machine code on disk.
+    """Compile a function at its first call, release the GIL while it runs, and cache the machine code on disk.
 
-    What is kept holds until a file of the function's folder changes, since a kernel may call those of its neighbours.
-    Numba refuses to cache where neither the package's folder nor the user's cache folder can be written (containers
-    with a read-only image); then a private folder among the temporary files serves, or none at all.
+    The cache is valid until a file in the function's folder changes, since a kernel may call kernels of other files.
+    Numba cannot cache if neither the package's folder nor the user's cache folder is writable (containers with a
+    read-only image). The cache is then in a private temporary folder, or there is none.
     """
     if function is None:
         return lambda function: kernel(function, **options)
@@ -71,22 +71,22 @@ class Compilation:
 
 def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     dispatcher = numba.njit(cache=True, nogil=True, **options)(function)
-    # Numba looks at the time and size of the function's own file; the rest is no part of its interface, and the test
-    # that edits a neighbour says when it has gone.
-    kept: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
-    if hasattr(kept, "_source_stamp"):
-        kept._source_stamp = kept._source_stamp, _stamps(Path(function.__code__.co_filename).parent)
+    # Numba compares the time and size of the function's own file only. `_source_stamp` is not a public attribute; a
+    # test edits another file of the folder and fails if Numba removes it.
+    cache_file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if hasattr(cache_file, "_source_stamp"):
+        cache_file._source_stamp = cache_file._source_stamp, _stamps(Path(function.__code__.co_filename).parent)
     return dispatcher
 
 
 @cache
 def _stamps(folder: Path) -> list[tuple[str, int, int]]:
-    """Name, time and size of every module in a folder."""
+    """Name, modification time and size of every module in a folder."""
     return [(file.name, file.stat().st_mtime_ns, file.stat().st_size) for file in sorted(folder.glob("*.py"))]
 
 
 def _private_folder() -> Path:
-    """A folder that nobody else can write to: what lies in it will be run."""
+    """A folder that only this user can write to, because the machine code in it is executed."""
     owner = os.getuid() if hasattr(os, "getuid") else 0
     folder = Path(tempfile.gettempdir()) / f"adacc-kernels-{owner}"
     folder.mkdir(mode=0o700, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Codes to histograms, and these to a split."""
+"""Histograms of weights by class and bin, and the best split of histograms."""
 
 from __future__ import annotations
 
@@ -8,87 +8,90 @@ from adacc.kernels.jit import ZERO, kernel
 
 GINI, ENTROPY, ERROR = 0, 1, 2
 
-EMPTY = 1e-15
-"""A leaf lighter than this, of a total of 1, is empty but for the rounding of the difference that it is."""
+MIN_LEAF_WEIGHT = 1e-15
+"""Leaves of a smaller weight, of a total of 1, are empty up to rounding."""
 
-SURE = 1e-6
-"""What a gain must lack to be out of the race: so much more than a tie that no chain of ties leads there."""
+MAX_TIE_CHAIN = 1e-6
+"""Gains that are smaller than the best by more than this cannot win: it is much larger than a tie, so that no chain of
+ties leads from one to the other.
+"""
 
-# A product and a sum in one instruction, which halves the time from one cut to the next.
+# Fused multiply-add, which halves the latency from one cut to the next.
 _FUSE = {"contract"}
 
 
 @kernel
-def add_rows(codes, offsets, rows, by, begins, ends, histogram):
-    """Add `by` of each listed row to its class's histogram, for the features whose codes these are.
+def add_rows(bins, offsets, rows, by, begins, ends, histogram):
+    """Add the amount `by` of each listed row to the histogram of its class, for the features of `bins`.
 
-    Those of class k are listed from ``begins[k]`` to ``ends[k]``.
+    The rows of class k are listed from ``begins[k]`` to ``ends[k]``.
     """
     for k in range(len(begins)):
-        # Slices, here and below: their loops need no test for negative numbers, which takes half as long again.
-        listed, amounts, bins = rows[begins[k] : ends[k]], by[begins[k] : ends[k]], histogram[k]
+        # Slices, here and below: their indices need no test for negative numbers, which would cost 50 % of the time.
+        listed, amounts, sums = rows[begins[k] : ends[k]], by[begins[k] : ends[k]], histogram[k]
         if len(listed) == 0:
             continue
-        n_by_four = len(codes) // 4 * 4
-        for f in range(0, n_by_four, 4):
-            add_four(codes, offsets, f, f + 1, f + 2, f + 3, listed, amounts, bins)
-        for f in range(n_by_four, len(codes)):
-            codes_0, at_0 = codes[f], np.uint64(offsets[f])
+        n_in_fours = len(bins) // 4 * 4
+        for f in range(0, n_in_fours, 4):
+            add_four(bins, offsets, f, f + 1, f + 2, f + 3, listed, amounts, sums)
+        for f in range(n_in_fours, len(bins)):
+            bins_0, offset_0 = bins[f], np.uint64(offsets[f])
             for j in range(len(listed)):
-                bins[at_0 + codes_0[listed[j]]] += amounts[j]
+                sums[offset_0 + bins_0[listed[j]]] += amounts[j]
 
 
 @kernel
-def add_four(codes, offsets, f_0, f_1, f_2, f_3, listed, amounts, bins):
-    """Four features at a time: four independent additions hide each other's latency, and a row's number and amount are
-    read once for all four.
+def add_four(bins, offsets, f_0, f_1, f_2, f_3, listed, amounts, sums):
+    """`add_rows` for four features: four independent additions hide their latency, and the number and amount of a row
+    are read once.
     """
-    codes_0, codes_1, codes_2, codes_3 = codes[f_0], codes[f_1], codes[f_2], codes[f_3]
-    at_0, at_1 = np.uint64(offsets[f_0]), np.uint64(offsets[f_1])
-    at_2, at_3 = np.uint64(offsets[f_2]), np.uint64(offsets[f_3])
+    bins_0, bins_1, bins_2, bins_3 = bins[f_0], bins[f_1], bins[f_2], bins[f_3]
+    offset_0, offset_1 = np.uint64(offsets[f_0]), np.uint64(offsets[f_1])
+    offset_2, offset_3 = np.uint64(offsets[f_2]), np.uint64(offsets[f_3])
     for j in range(len(listed)):
         i, amount = listed[j], amounts[j]
-        bins[at_0 + codes_0[i]] += amount
-        bins[at_1 + codes_1[i]] += amount
-        bins[at_2 + codes_2[i]] += amount
-        bins[at_3 + codes_3[i]] += amount
+        sums[offset_0 + bins_0[i]] += amount
+        sums[offset_1 + bins_1[i]] += amount
+        sums[offset_2 + bins_2[i]] += amount
+        sums[offset_3 + bins_3[i]] += amount
 
 
 @kernel
 def add_entries(row_starts, places, rows, by, begins, ends, histogram):
-    """As `add_rows`, for sparse columns: the places in the histogram of each row's entries, row by row."""
+    """`add_rows` for sparse columns; `places` are the positions of the entries of each row in the histogram."""
     for k in range(len(begins)):
-        listed, amounts, bins = rows[begins[k] : ends[k]], by[begins[k] : ends[k]], histogram[k]
+        listed, amounts, sums = rows[begins[k] : ends[k]], by[begins[k] : ends[k]], histogram[k]
         for j in range(len(listed)):
             i, amount = listed[j], amounts[j]
             for place in places[row_starts[i] : row_starts[i + np.uint32(1)]]:
-                bins[place] += amount
+                sums[place] += amount
 
 
 @kernel
-def carry(carried, begin, end, histogram):
-    """Change all rows that stand apart by the factor of their class; their sums come after those of all classes."""
-    for k in range(len(carried)):
-        by, whole, apart = carried[k], histogram[k, begin:end], histogram[len(carried) + k, begin:end]
-        if by != 1.0:
-            for at in range(len(whole)):
-                whole[at] += (by - 1.0) * apart[at]
-                apart[at] *= by
+def scale_tracked(tracked_factor, begin, end, histogram):
+    """Multiply the tracked rows of each class by a factor; their histograms follow those of all classes."""
+    n_classes = len(tracked_factor)
+    for k in range(n_classes):
+        factor, of_class, of_tracked = tracked_factor[k], histogram[k, begin:end], histogram[n_classes + k, begin:end]
+        if factor != 1.0:
+            for at in range(len(of_class)):
+                of_class[at] += (factor - 1.0) * of_tracked[at]
+                of_tracked[at] *= factor
 
 
 @kernel
 def fill_defaults(scale, total, begins, ends, defaults, histogram):
-    """Give the commonest code of each sparse column what the others leave of the total.
+    """Set the weight of the default bin of each sparse column to the total less the weight of its other bins.
 
-    Its place in the histogram is `defaults`, its column's places go from `begins` to `ends`.
+    Column c has the positions ``begins[c]:ends[c]`` in the histogram, and its default bin the position ``defaults[c]``.
     """
     for k in range(len(scale)):
         for c in range(len(defaults)):
             others = 0.0
             for at in range(begins[c], ends[c]):
                 others += histogram[k, at] if at != defaults[c] else 0.0
-            left = total[k] - scale[k] * others
-            histogram[k, defaults[c]] = left / scale[k] if left > EMPTY * total[k] else 0.0
+            rest = total[k] - scale[k] * others
+            histogram[k, defaults[c]] = rest / scale[k] if rest > MIN_LEAF_WEIGHT * total[k] else 0.0
 
 
 # Histograms to a split.
@@ -96,24 +99,24 @@ def fill_defaults(scale, total, begins, ends, defaults, histogram):
 
 @kernel
 def best_splits(histogram, scale, total, offsets, categorical, criterion, first, last, tie, gains, cuts):
-    """Gain and cut of the best split of each feature first ... last-1; gain 0 where no split helps.
+    """Gain and cut of the best split of each feature first ... last-1; gain 0 if no split improves the criterion.
 
     ``histogram * scale`` are weights that sum to `total` per class and to 1 in all. Of cuts equal within `tie` the
-    lowest wins. In a numeric feature the missing rows are a leaf of their own in every split.
+    lowest wins. Missing values of a numeric feature are a leaf of their own in every split.
     """
     best_splits_of(histogram, scale, total, offsets, categorical, criterion, first, last, tie, 0.0, gains, cuts)
 
 
 @kernel
-def best_splits_of(histogram, scale, total, offsets, categorical, criterion, first, last, tie, least, gains, cuts):
-    """`best_splits`, leaving `least` rows at least on either side: the histogram's last row, after the classes, says
-    how many there are of each code. With 0 there is no such row.
+def best_splits_of(histogram, scale, total, offsets, categorical, criterion, first, last, tie, min_rows, gains, cuts):
+    """`best_splits` with at least `min_rows` rows on either side. If `min_rows` is positive, the histogram has one more
+    row, after those of the classes, with the number of rows of each bin.
     """
     n_classes = len(scale)
-    present, missing, room = np.empty(n_classes), np.empty(n_classes), np.empty((4, _most_codes(offsets, first, last)))
+    present, missing, room = np.empty(n_classes), np.empty(n_classes), np.empty((4, _max_bins(offsets, first, last)))
     unsplit = purity(total, criterion)
     for f in range(first, last):
-        begin, end = offsets[f], offsets[f + 1] - 1  # the last code: missing, or a category not seen in training
+        begin, end = offsets[f], offsets[f + 1] - 1  # the last bin: missing values, or categories not seen in training
         some_missing, rest, whole = False, 0.0, 0.0
         for k in range(n_classes):
             missing[k] = 0.0 if categorical[f] else scale[k] * histogram[k, end]
@@ -123,7 +126,7 @@ def best_splits_of(histogram, scale, total, offsets, categorical, criterion, fir
         if some_missing:
             rest = purity(missing, criterion)
         elif not categorical[f]:
-            end -= 1  # everything up to the last bin is no split
+            end -= 1  # a cut at the last bin is no split
         n_cuts = end - begin
         left, pure_left, pure_right, of_class = room[0, :n_cuts], room[1, :n_cuts], room[2, :n_cuts], room[3, :n_cuts]
         for at in range(n_cuts):
@@ -131,34 +134,34 @@ def best_splits_of(histogram, scale, total, offsets, categorical, criterion, fir
         for k in range(n_classes):
             _sum_left(histogram[k, begin:end], scale[k], categorical[f], of_class)
             _add_purity(of_class, present[k], criterion, left, pure_left, pure_right)
-        if least > 0.0:
+        if min_rows > 0.0:
             n_rows = histogram[n_classes, begin : offsets[f + 1] - (0 if categorical[f] else 1)]
-            _rule_out(n_rows, categorical[f], least, left)
+            _rule_out(n_rows, categorical[f], min_rows, left)
         best, cuts[f] = _best_cut(left, pure_left, pure_right, whole, criterion, unsplit - rest, tie)
         gains[f] = best + rest - unsplit
 
 
 @kernel
-def _most_codes(offsets, first, last):
-    """Of any of these features."""
-    most = 0
+def _max_bins(offsets, first, last):
+    """The largest number of bins of these features."""
+    n_bins = 0
     for f in range(first, last):
-        most = max(most, offsets[f + 1] - offsets[f])
-    return most
+        n_bins = max(n_bins, offsets[f + 1] - offsets[f])
+    return n_bins
 
 
 @kernel
-def _sum_left(bins, scale, categorical, left):
-    """What a class weighs in the left leaf of every cut."""
+def _sum_left(sums, scale, categorical, left):
+    """Weight of a class in the left leaf of every cut."""
     whole = 0.0
     for at in range(len(left)):
-        whole = scale * bins[at] + (0.0 if categorical else whole)
+        whole = scale * sums[at] + (0.0 if categorical else whole)
         left[at] = whole
 
 
 @kernel
 def _add_purity(of_class, present, criterion, left, pure_left, pure_right):
-    """Add what a class contributes to the weight of the left leaf of every cut, and to the purity of both leaves."""
+    """Add the contribution of a class to the weight of the left leaf and to the purity of both leaves of every cut."""
     if criterion == GINI:
         for at in range(len(left)):
             here, there = of_class[at], present - of_class[at]
@@ -180,24 +183,24 @@ def _add_purity(of_class, present, criterion, left, pure_left, pure_right):
 
 
 @kernel
-def _rule_out(n_rows, categorical, least, left):
-    """Take NaN for the left leaf of every cut that leaves fewer rows than `least` on either side."""
+def _rule_out(n_rows, categorical, min_rows, left):
+    """Set the weight of the left leaf to NaN for every cut with fewer than `min_rows` rows on either side."""
     n_present, n_left = 0.0, 0.0
-    for n_here in n_rows:
-        n_present += n_here
+    for n_in_bin in n_rows:
+        n_present += n_in_bin
     for at in range(len(left)):
         n_left = n_rows[at] + (0.0 if categorical else n_left)
-        if n_left < least or n_present - n_left < least:
+        if n_left < min_rows or n_present - n_left < min_rows:
             left[at] = np.nan
 
 
 @kernel
 def _best_cut(left, pure_left, pure_right, present, criterion, best, tie):
-    """The best purity of left and right, and its cut."""
+    """The largest summed purity of both leaves, and its cut."""
     cut = 0
     for at in range(len(left)):
         here, there = left[at], present - left[at]
-        divides = criterion == GINI and here > EMPTY and there > EMPTY  # which takes its time
+        divides = criterion == GINI and here > MIN_LEAF_WEIGHT and there > MIN_LEAF_WEIGHT  # divisions are slow
         if divides and pure_left[at] * there + pure_right[at] * here < (best + tie) * (here * there):
             continue
         value = _purity_of(pure_left[at], here, criterion) + _purity_of(pure_right[at], there, criterion)
@@ -208,8 +211,8 @@ def _best_cut(left, pure_left, pure_right, present, criterion, best, tie):
 
 @kernel
 def _purity_of(contributed, whole, criterion):
-    """The purity of a leaf from what its classes contributed to it."""
-    if whole <= EMPTY:
+    """The purity of a leaf from the summed contributions of its classes."""
+    if whole <= MIN_LEAF_WEIGHT:
         return 0.0
     if criterion == GINI:
         return contributed / whole
@@ -218,65 +221,66 @@ def _purity_of(contributed, whole, criterion):
 
 @kernel(fastmath=_FUSE)
 def best_splits_two(histogram, scale, total, offsets, categorical, criterion, first, last, tie, gains, cuts):
-    """`best_splits` for two classes and Gini, the case that must be fast. A feature that is out of the race, given
-    those before it, may be said to gain nothing.
+    """`best_splits` for two classes and Gini, the most frequent case. The gain of a feature that cannot win against the
+    features before it may be returned as 0.
 
-    With d the excess of the second class in the left leaf over its share of all that are present, the gain of a cut is
-    2·d²·present / (left·right). What is known to be gained is compared with it times the denominator, for many cuts at
-    a time; only where one of them gains more they are looked at one by one.
+    With d the excess of the second class in the left leaf over its share of all non-missing weight, the gain of a cut
+    is 2·d²·present / (left·right). All cuts are first compared with the best gain so far in a loop that vectorises and
+    does not divide. Only if one of them is better, the cuts are examined one by one.
     """
     scale_0, scale_1 = scale[0], scale[1]
     unsplit, found = (total[0] * total[0] + total[1] * total[1]) / (total[0] + total[1]), 0.0
-    most = _most_codes(offsets, first, last)
-    lefts, lefts_1 = np.empty(most), np.empty(most)
+    n_bins = _max_bins(offsets, first, last)
+    lefts, lefts_1 = np.empty(n_bins), np.empty(n_bins)
     for f in range(first, last):
         begin, end = offsets[f], offsets[f + 1] - 1
         keep = 0.0 if categorical[f] else 1.0
         missing_0, missing_1 = keep * scale_0 * histogram[0, end], keep * scale_1 * histogram[1, end]
         present_0, present_1 = total[0] - missing_0, total[1] - missing_1
-        missing, present, apart = missing_0 + missing_1, present_0 + present_1, 0.0
-        if missing > EMPTY:
-            apart += (missing_0 * missing_0 + missing_1 * missing_1) / missing
-        if present > EMPTY:
-            apart += (present_0 * present_0 + present_1 * present_1) / present
+        missing, present, pure = missing_0 + missing_1, present_0 + present_1, 0.0
+        if missing > MIN_LEAF_WEIGHT:
+            pure += (missing_0 * missing_0 + missing_1 * missing_1) / missing
+        if present > MIN_LEAF_WEIGHT:
+            pure += (present_0 * present_0 + present_1 * present_1) / present
         if not categorical[f] and missing == 0.0:
             end -= 1
-        share = present_1 / present if present > EMPTY else 0.0
+        share = present_1 / present if present > MIN_LEAF_WEIGHT else 0.0
         left, left_1 = lefts[: end - begin], lefts_1[: end - begin]
         _weigh_left(histogram[0, begin:end], histogram[1, begin:end], scale_0, scale_1, categorical[f], left, left_1)
-        best, cut = unsplit - apart, 0  # not above 0: telling the missing apart is a gain
-        if _any_gains(left, left_1, present, share, max(best, best + found - SURE)):
+        best, cut = unsplit - pure, 0  # at most 0: a leaf of missing values is a gain
+        if _any_gains(left, left_1, present, share, max(best, best + found - MAX_TIE_CHAIN)):
             for at in range(len(left)):
                 right, excess = present - left[at], left_1[at] - share * left[at]
                 gain, spread = 2.0 * present * (excess * excess), left[at] * right
-                if gain >= (best + tie) * spread:  # a division takes its time
-                    gain = gain / spread if left[at] > EMPTY and right > EMPTY else 0.0  # one branch and the missing
+                if gain >= (best + tie) * spread:  # divisions are slow
+                    has_both = left[at] > MIN_LEAF_WEIGHT and right > MIN_LEAF_WEIGHT
+                    gain = gain / spread if has_both else 0.0
                     if gain > best + tie:
                         best, cut = gain, at
         cuts[f] = cut
-        gains[f] = best + apart - unsplit
+        gains[f] = best + pure - unsplit
         found = max(found, gains[f])
 
 
 @kernel(fastmath=_FUSE)
-def _weigh_left(bins_0, bins_1, scale_0, scale_1, categorical, left, left_1):
-    """The weight of the left leaf of every cut, and that of the second class in it."""
+def _weigh_left(sums_0, sums_1, scale_0, scale_1, categorical, left, left_1):
+    """Weight of the left leaf of every cut, and of the second class in it."""
     if categorical:
         for at in range(len(left)):
-            left_1[at] = scale_1 * bins_1[at]
-            left[at] = scale_0 * bins_0[at] + left_1[at]
+            left_1[at] = scale_1 * sums_1[at]
+            left[at] = scale_0 * sums_0[at] + left_1[at]
         return
     whole, ones = 0.0, 0.0
     for at in range(len(left)):
-        one = scale_1 * bins_1[at]
-        whole += scale_0 * bins_0[at] + one
+        one = scale_1 * sums_1[at]
+        whole += scale_0 * sums_0[at] + one
         ones += one
         left[at], left_1[at] = whole, ones
 
 
 @kernel(fastmath=_FUSE)
 def _any_gains(left, left_1, present, share, known):
-    """Whether some cut gains as much as is known."""
+    """Whether a cut has at least the gain `known`."""
     n_cuts, twice = 0, 2.0 * present
     for at in range(len(left)):
         excess = left_1[at] - share * left[at]
@@ -286,14 +290,14 @@ def _any_gains(left, left_1, present, share, known):
 
 @kernel
 def purity(weights, criterion):
-    """Weight of a leaf times (1 - impurity), up to a constant: what a split may only increase.
+    """Weight of a leaf times (1 - impurity), up to a constant; a split never decreases the sum over the leaves.
 
     Gini: Σ w_k²/w. Entropy: Σ w_k·ln(w_k/w). Error: max w_k.
     """
     whole, value = 0.0, 0.0
     for weight in weights:
         whole += weight
-    if whole <= EMPTY:
+    if whole <= MIN_LEAF_WEIGHT:
         return 0.0
     if criterion == GINI:
         for weight in weights:
@@ -311,13 +315,12 @@ def purity(weights, criterion):
 def choose_split(
     gains, cuts, histogram, scale, offsets, categorical, negative_class, tie, leaves, classes, lookup, mass
 ):
-    """Feature, cut and the classes of the left, right and missing branch, of the largest gain; the first of those equal
-    within `tie`, feature -1 if none gains anything.
+    """Feature, cut and the classes of the left, right and missing branch of the split with the largest gain.
 
-    `leaves` receives the weights by class of these branches and of all rows, `classes` the class of each, `lookup` the
-    class of each code, `mass` the weight of each (true, predicted) pair. The heaviest class wins; of equal ones
-    `negative_class` where there are two classes, the first where more. An empty branch predicts what all rows together
-    would.
+    Of gains equal within `tie` the first wins; the feature is -1 if no split has a gain. `leaves` receives the weights
+    by class of these branches and of all rows, `classes` the class of each, `lookup` the class of each bin, `mass` the
+    weight of each (true, predicted) pair. A branch predicts its heaviest class; of equally heavy classes
+    `negative_class` for two classes, else the first. An empty branch predicts the heaviest class of all rows.
     """
     feature, best = -1, 0.0
     for f in range(len(gains)):
@@ -327,21 +330,21 @@ def choose_split(
     n_classes, begin, last, cut = len(scale), offsets[f], offsets[f + 1] - offsets[f] - 1, cuts[f]
     from_left, from_missing = (cut, last + 1) if categorical[f] else (0, last)
     for k in range(n_classes):
-        bins, by = histogram[k, begin : begin + last + 1], scale[k]
-        before, left = _weigh(bins, ZERO, from_left, by), _weigh(bins, from_left, cut + 1, by)
-        right, missing = _weigh(bins, cut + 1, from_missing, by), _weigh(bins, from_missing, last + 1, by)
+        sums, by = histogram[k, begin : begin + last + 1], scale[k]
+        before, left = _weigh(sums, ZERO, from_left, by), _weigh(sums, from_left, cut + 1, by)
+        right, missing = _weigh(sums, cut + 1, from_missing, by), _weigh(sums, from_missing, last + 1, by)
         leaves[0, k], leaves[1, k], leaves[2, k] = left, before + right, missing
         leaves[3, k] = left + before + right + missing
     for leaf in range(3, -1, -1):
         heaviest, chosen = heaviest_class(leaves[leaf], negative_class, tie)
         empty = leaf < 3 and (feature < 0 or leaves[leaf, heaviest] <= 0.0)
         classes[leaf] = classes[3] if empty else chosen
-    for code in range(last + 1):
-        lookup[code] = classes[1]
-    for code in range(from_left, cut + 1):
-        lookup[code] = classes[0]
-    for code in range(from_missing, last + 1):
-        lookup[code] = classes[2]
+    for bin_ in range(last + 1):
+        lookup[bin_] = classes[1]
+    for bin_ in range(from_left, cut + 1):
+        lookup[bin_] = classes[0]
+    for bin_ in range(from_missing, last + 1):
+        lookup[bin_] = classes[2]
     for k in range(n_classes):
         for p in range(n_classes):
             mass[k, p] = 0.0
@@ -351,16 +354,17 @@ def choose_split(
 
 
 @kernel
-def _weigh(bins, begin, end, scale):
+def _weigh(sums, begin, end, scale):
+    """Weight of the bins begin ... end-1."""
     weight = 0.0
     for at in range(begin, end):
-        weight += scale * bins[np.uint64(at)]
+        weight += scale * sums[np.uint64(at)]
     return weight
 
 
 @kernel
 def heaviest_class(weights, negative_class, tie):
-    """The heaviest class, and the one chosen: of equal ones `negative_class` for two classes, else the first."""
+    """The heaviest class, and the predicted class: of equal ones `negative_class` for two classes, else the first."""
     heaviest, n_equal = 0, 1
     for k in range(1, len(weights)):
         lead = weights[k] - weights[heaviest]
@@ -372,10 +376,10 @@ def heaviest_class(weights, negative_class, tie):
 
 
 @kernel
-def branch_of(code, cut, last, categorical):
-    """0 left, 1 right, 2 missing."""
+def branch_of(bin_, cut, last, categorical):
+    """The branch of a bin: 0 left, 1 right, 2 missing."""
     if categorical:
-        return 0 if code == cut else 1
-    if code == last:
+        return 0 if bin_ == cut else 1
+    if bin_ == last:
         return 2
-    return 0 if code <= cut else 1
+    return 0 if bin_ <= cut else 1

@@ -1,4 +1,4 @@
-"""Values to thresholds between bins."""
+"""Thresholds between bins, from the values of a column."""
 
 from __future__ import annotations
 
@@ -7,42 +7,44 @@ import numpy as np
 from adacc.kernels.jit import ZERO, kernel
 
 BLOCK = 512
-"""Rows that are looked at together, where each step is done for all of them before the next."""
+"""Number of values that are processed together."""
 
 LANES = 64
-"""Values that are compared with those of the same places before them."""
+"""Number of independent minima and maxima, so that their loops vectorise."""
 
-TIMES = 4
-"""Whole numbers are counted where there are more values than so many for each number in their range."""
+MIN_VALUES_PER_INTEGER = 4
+"""Integers are counted if there are more values than this for each integer in their range."""
 
-MOST_GROUPS = 2**14
-"""Into which values are spread at a time: the counts of so many stay in the cache."""
+MAX_GROUPS = 2**14
+"""Maximum number of groups in one pass: their counts stay in the cache."""
 
-FEW = 64
-"""Values that need not be spread: where their order matters they are sorted by insertion."""
+INSERTION_SORT_MAX = 64
+"""Groups of at most this size are not divided further; they are sorted by insertion if their order matters."""
 
 
 @kernel
 def whole_range(values):
-    """The least of whole numbers, NaN aside, and how far the greatest is from it.
+    """The minimum of integer values, ignoring NaN, and the distance of the maximum from it.
 
-    A distance below 0 for others, and where there are few values for each whole number in between.
+    The distance is negative if some values are not integers, or if there are few values per integer in the range.
     """
     for begin in range(0, len(values), BLOCK):
-        block, n_broken = values[begin : begin + BLOCK], 0
+        block, n_fractions = values[begin : begin + BLOCK], 0
         for i in range(len(block)):
-            n_broken += 1 if block[i] != np.floor(block[i]) else 0
-            n_broken -= 1 if block[i] != block[i] else 0
-        if n_broken > 0:
+            n_fractions += 1 if block[i] != np.floor(block[i]) else 0
+            n_fractions -= 1 if block[i] != block[i] else 0
+        if n_fractions > 0:
             return 0.0, -1.0
     least, greatest = _range(values)
-    too_large = max(-least, greatest) > 2.0**53  # where all floats are whole
-    return (0.0, -1.0) if too_large or TIMES * (greatest - least) >= len(values) else (least, greatest - least)
+    too_large = max(-least, greatest) > 2.0**53  # beyond, all floats are integers
+    distance = greatest - least
+    too_few_values = MIN_VALUES_PER_INTEGER * distance >= len(values)
+    return (0.0, -1.0) if too_large or too_few_values else (least, distance)
 
 
 @kernel
 def _range(values):
-    """The least and the greatest, NaN aside: first of every so many, so that none waits for the one before."""
+    """Minimum and maximum, ignoring NaN: in `LANES` independent lanes first, so that the loop vectorises."""
     least, greatest = np.empty(LANES), np.empty(LANES)
     for i in range(LANES):
         least[i], greatest[i] = np.inf, -np.inf
@@ -58,17 +60,17 @@ def _range(values):
 
 @kernel
 def find_thresholds(values, weights, least, distance, max_bins, out):
-    """Thresholds midway between neighbouring values; their number, and whether there is one between any two values.
+    """Thresholds midway between neighbouring values; returns their number, and whether each distinct value has a bin.
 
-    If there are more distinct values than `max_bins`, between bins of even weight. A bin is closed once it holds its
-    share of the weight that is left, and before a value that fills a bin alone, so that a heavy value (zero, often)
-    does not swallow the bins of the others. Without `weights` every value counts 1. `least` and `distance` are the
-    `whole_range` of the values, or of others that these are drawn from.
+    If there are more distinct values than `max_bins`, bins of about equal weight are formed. A bin ends once it has its
+    share of the remaining weight, and before a value that fills a bin alone, so that a frequent value (often zero) does
+    not use up the bins of the others. If `weights` is empty, every value has weight 1. `least` and `distance` are the
+    `whole_range` of the values, or of the values that these are drawn from.
     """
-    if distance >= 0.0 and TIMES * distance < len(values):
+    if distance >= 0.0 and MIN_VALUES_PER_INTEGER * distance < len(values):
         n_numbers = int(distance) + 1
         ends, arranged, moved = np.empty(n_numbers, dtype=np.int64), np.empty(n_numbers), np.empty(n_numbers)
-        n_groups = n_present = _count_wholes(values, weights, least, ends, arranged, moved)
+        n_groups = n_present = _count_integers(values, weights, least, ends, arranged, moved)
     else:
         ends, arranged, moved = np.empty(len(values) + 1, dtype=np.int64), np.empty(len(values)), np.empty(len(weights))
         n_groups, n_present = spread(values, weights, ends, arranged, moved)
@@ -76,10 +78,10 @@ def find_thresholds(values, weights, least, distance, max_bins, out):
 
 
 @kernel
-def _count_wholes(values, weights, least, ends, arranged, moved):
-    """How many whole numbers occur; each becomes a group of its own, with its weight. NaN aside.
+def _count_integers(values, weights, least, ends, arranged, moved):
+    """Number of distinct integers, ignoring NaN; each becomes a group with its summed weight.
 
-    They are counted in two halves, every other row: a row need not wait for the one before, which often has the same
+    Even and odd rows are counted separately: an addition need not wait for the one before, which often has the same
     value.
     """
     counts, n_groups = np.zeros((2, len(ends))), 0
@@ -97,19 +99,19 @@ def _count_wholes(values, weights, least, ends, arranged, moved):
 
 @kernel
 def spread(values, weights, ends, arranged, moved):
-    """Put the values into groups that follow each other: the number of groups, and of values that are not NaN.
+    """Arrange the values in ascending groups; returns the number of groups, and of values that are not NaN.
 
-    A value's place between the least and the greatest says where it belongs; a group of many is spread again, unless
-    they are equal. Group g ends before ``arranged[ends[g]]``; within a group values stand in any order. Weights, if
-    there are any, are `moved` along. `ends` has room for one more group than there are values.
+    The group of a value is computed from its position between minimum and maximum. A large group of different values is
+    divided again. Group g ends before ``arranged[ends[g]]``; values within a group are in no particular order. Weights,
+    if there are any, are `moved` along with the values. `ends` has room for one more group than there are values.
     """
     n_groups, begin = 0, ZERO
     groups = np.empty(len(values), dtype=np.uint16)
     last = _group_evenly(values, groups)
     for end in _arrange(values, weights, groups, last, arranged, moved):
-        if end - begin <= FEW or _all_equal(arranged[begin:end]):
+        if end - begin <= INSERTION_SORT_MAX or _all_equal(arranged[begin:end]):
             ends[n_groups] = end
-            n_groups += 1 if end > begin else 0  # an empty one is overwritten by the next
+            n_groups += 1 if end > begin else 0  # an empty group is overwritten by the next
         else:
             n_groups += _spread_again(arranged, moved, begin, end, ends[n_groups:])
         begin = end
@@ -118,10 +120,10 @@ def spread(values, weights, ends, arranged, moved):
 
 @kernel
 def _spread_again(arranged, moved, begin, end, ends):
-    """Spread a group until all that come of it are small or of one value; their number.
+    """Divide a group until all its subgroups are small or of one value; their number.
 
-    One that keeps most values of the group before is then spread by bits: these lie on many scales. Numba loads no
-    function that calls itself from its cache, so that the groups to come are kept in a list, the next one last.
+    A subgroup with more than half of the values of its group is divided by bits: its values have different orders of
+    magnitude. Numba cannot cache recursive functions, so the subgroups to divide are on a stack.
     """
     later, by_bits = np.empty(end - begin, dtype=np.int64), np.empty(end - begin, dtype=np.bool_)
     groups = np.empty(end - begin, dtype=np.uint16)
@@ -129,7 +131,7 @@ def _spread_again(arranged, moved, begin, end, ends):
     while n_later > 0:
         n_later -= 1
         end = later[n_later]
-        if end - begin <= FEW or _all_equal(arranged[begin:end]):
+        if end - begin <= INSERTION_SORT_MAX or _all_equal(arranged[begin:end]):
             ends[n_groups], begin = end, end
             n_groups += 1
             continue
@@ -146,12 +148,12 @@ def _spread_again(arranged, moved, begin, end, ends):
 
 @kernel
 def _arrange(values, weights, groups, last, arranged, moved):
-    """Put each value into its group; where these end, some of them empty. NaN comes after the last."""
+    """Move each value into its group; returns the end of each group, some of them empty. NaN comes after the last."""
     ends = np.zeros(last + 2, dtype=np.int64)
     for group in groups:
         ends[group] += 1
     end = 0
-    for g in range(len(ends)):  # where the group begins, which moves on with every value that is put there
+    for g in range(len(ends)):  # the next free position of the group
         size = ends[g]
         ends[g] = end
         end += size
@@ -166,15 +168,15 @@ def _arrange(values, weights, groups, last, arranged, moved):
 
 @kernel
 def _group_evenly(values, groups):
-    """The group of each value, by its distance from the least; the last group there is, after which NaN comes."""
+    """The group of each value by its distance from the minimum; returns the last group. NaN has the next number."""
     least, greatest = _range(values)
-    if not greatest > least:  # one value, or none but NaN
+    if not greatest > least:  # one value, or only NaN
         for i in range(len(values)):
             groups[i] = np.uint16(0 if values[i] == values[i] else 1)
         return 0
-    if not 1e-290 < greatest / 2 - least / 2 < 1e290:  # distances would leave the range of floats
+    if not 1e-290 < greatest / 2 - least / 2 < 1e290:  # distances would overflow or underflow
         return _group_by_bits(values, groups)
-    last = min(len(values), MOST_GROUPS)
+    last = min(len(values), MAX_GROUPS)
     per_unit = last / (greatest - least)
     for i in range(len(values)):
         groups[i] = np.uint16((values[i] - least) * per_unit) if values[i] == values[i] else np.uint16(last + 1)
@@ -183,15 +185,15 @@ def _group_evenly(values, groups):
 
 @kernel
 def _group_by_bits(values, groups):
-    """As `_group_evenly`, by the bits of the floats, which ascend as these do: each scale has as many groups."""
+    """`_group_evenly` by the bits of the floats, which are in the same order: all orders of magnitude get groups."""
     sign = np.uint64(1) << np.uint64(63)
-    keys = (values + 0.0).view(np.uint64)  # zero has no sign then
+    keys = (values + 0.0).view(np.uint64)  # makes -0.0 positive
     least, greatest = ~np.uint64(0), np.uint64(0)
     for i in range(len(keys)):
         keys[i] = ~keys[i] if keys[i] & sign else keys[i] | sign
         if values[i] == values[i]:
             least, greatest = min(least, keys[i]), max(greatest, keys[i])
-    last, shift = np.uint64(min(len(values), MOST_GROUPS)), np.uint64(0)
+    last, shift = np.uint64(min(len(values), MAX_GROUPS)), np.uint64(0)
     while greatest > least and (greatest - least) >> shift > last:
         shift += np.uint64(1)
     for i in range(len(keys)):
@@ -213,18 +215,18 @@ def _all_equal(values):
 
 @kernel
 def _fill_bins(values, weights, ends, max_bins, out):
-    """`find_thresholds`, of values in groups. Of more groups than bins those in which no bin can end are not looked
-    into.
+    """`find_thresholds` for values in groups. If there are more groups than bins, only groups in which a bin may end
+    are sorted.
     """
     weighted, few = len(weights) > 0, len(ends) <= max_bins
-    every = few and _sort_groups(values, weights, ends) <= max_bins
+    exact = few and _sort_groups(values, weights, ends) <= max_bins
     left = _sum(weights, ZERO, len(weights)) if weighted else float(len(values))
-    close_to = 1.0 - 1e-9  # so that rounding does not decide
+    close_to = 1.0 - 1e-9  # a tolerance for rounding
     share = left / max_bins * close_to
     n_found, held = 0, 0.0
-    begin, known_from = ZERO, ZERO  # all from `known_from` on are of the last run, or of the last group
+    begin, known_from = ZERO, ZERO  # from `known_from` on, values belong to the last run or group
     for end in ends:
-        if not every:
+        if not exact:
             whole = _sum(weights, begin, end) if weighted else float(end - begin)
             if held + whole < share:
                 held += whole
@@ -238,9 +240,9 @@ def _fill_bins(values, weights, ends, max_bins, out):
             while run < end and values[run] == value:
                 run += 1
             heavy = _sum(weights, begin, run) if weighted else float(run - begin)
-            if begin > 0 and (every or held >= share or heavy >= share):
+            if begin > 0 and (exact or held >= share or heavy >= share):
                 low = _greatest(values, known_from, begin)
-                middle = low / 2 + value / 2  # halves first, so that huge values do not overflow
+                middle = low / 2 + value / 2  # halve first, to avoid overflow
                 out[n_found] = middle if low <= middle < value else low
                 n_found += 1
                 left -= held
@@ -249,12 +251,12 @@ def _fill_bins(values, weights, ends, max_bins, out):
             held += heavy
             known_from, begin = run - 1, run
         begin = end
-    return n_found, every
+    return n_found, exact
 
 
 @kernel
 def _sort_groups(values, weights, ends):
-    """Sort all; the number of distinct values."""
+    """Sort all groups; the number of distinct values."""
     n_distinct, begin = 0, ZERO
     for end in ends:
         _sort(values, weights, begin, end)
@@ -268,7 +270,7 @@ def _sort_groups(values, weights, ends):
 
 @kernel
 def _sort(values, weights, begin, end):
-    """By insertion: a few values, or equal ones."""
+    """Insertion sort of few or equal values."""
     for i in range(begin + 1, end):
         value, weight, at = values[i], weights[i] if len(weights) > 0 else 1.0, i
         while at > begin and values[at - 1] > value:

@@ -151,16 +151,16 @@ class Stumps:
 class StumpLearner:
     """Depth-1 trees on codes, from weighted class histograms that follow the weights from round to round.
 
-    `histogram` is the layout's, or a copy of it where several learners share the layout.
+    `histogram` is that of `binned`, or a copy if several learners share the data set.
     """
 
     def __init__(
-        self, layout: BinnedDataset, histogram: Array, criterion: str, negative_class: int, threads: Threads
+        self, binned: BinnedDataset, histogram: Array, criterion: str, negative_class: int, threads: Threads
     ) -> None:
-        self.layout, self.rows, self.bin_mapper = layout, layout.rows, layout.bin_mapper
-        self.pass_in_rows = layout.pass_in_rows
+        self.binned, self.rows, self.bin_mapper = binned, binned.rows, binned.bin_mapper
+        self.pass_in_rows = binned.pass_in_rows
         self.threads = threads
-        self._threads_of_round = threads if layout.work > WORTH_THREADS else Threads(1)
+        self._threads_of_round = threads if binned.work > WORTH_THREADS else Threads(1)
         self.histogram = histogram
         self.splitter = Splitter(self.bin_mapper, self.rows.n_classes, criterion, negative_class)
 
@@ -179,10 +179,10 @@ class StumpLearner:
         model, cells, _ = self._split(self._add, sample, scale, total)
         return model, cells, weigh_pairs(cells, weights)
 
-    def _add(self, part: FeatureBlock, sample: Sample, histogram: Array) -> None:
-        part.add(sample.listing, histogram)
+    def _add(self, block: FeatureBlock, sample: Sample, histogram: Array) -> None:
+        block.add(sample.listing, histogram)
         if sample.extra is not None:
-            own = slice(part.first, part.last)
+            own = slice(block.first, block.last)
             codes, offsets = sample.extra.prepared[own], self.splitter.offsets[own]
             kernels.add_rows(codes, offsets, *sample.extra.listing, histogram)
 
@@ -192,20 +192,20 @@ class StumpLearner:
         """Sum up the source and find the best split in the histograms, a range of features per thread."""
         histogram = self.histogram
 
-        def work(part: FeatureBlock) -> None:
-            sum_up(part, source, histogram)
-            part.complete(scale, total, histogram)
-            self.splitter.find_best(histogram, scale, total, part.first, part.last)
+        def work(block: FeatureBlock) -> None:
+            sum_up(block, source, histogram)
+            block.complete(scale, total, histogram)
+            self.splitter.find_best(histogram, scale, total, block.first, block.last)
 
-        self._threads_of_round.each(work, self.layout.parts)
+        self._threads_of_round.each(work, self.binned.blocks)
         split, W = self.splitter.choose(histogram, scale)
-        return split, self._cells(split[0], self.layout.column(max(split[0], 0))), W
+        return split, self._cells(split[0], self.binned.column(max(split[0], 0))), W
 
     def _cells(self, feature: int, column: NDArray[Any]) -> LeafAssignment:
         return column, self.splitter.lookup(feature)
 
     def prepare(self, table: Table, order: NDArray[np.uint32]) -> NDArray[np.unsignedinteger]:
-        return self.bin_mapper.codes(table, order, self.threads).astype(self.layout.dtype, copy=False)
+        return self.bin_mapper.codes(table, order, self.threads).astype(self.binned.dtype, copy=False)
 
     def apply(self, model: Any, prepared: Any) -> LeafAssignment:
         return self._cells(model[0], prepared[max(model[0], 0)])

@@ -1,4 +1,4 @@
-"""Rows that change together again and again have sums of their own, which must stay theirs in every bin."""
+"""Tracked rows, which change together in many rounds, have histograms of their own; every bin must stay exact."""
 
 import warnings
 from functools import partial
@@ -28,12 +28,12 @@ class Script:
         y = rng.integers(0, n_classes, N_ROWS).astype(np.intp)
         sample_weight, threads = rng.random(N_ROWS) + 0.1, Threads(1)
         columns = partial(Binning(sample_weight, 16).columns, ArrayTable(X))
-        self.layout = BinnedDataset(columns, 3, Rows.group(y, n_classes, sample_weight), threads)
-        self.rows, self.histogram = self.layout.rows, self.layout.histogram
+        self.binned = BinnedDataset(columns, 3, Rows.group(y, n_classes, sample_weight), threads)
+        self.rows, self.histogram = self.binned.rows, self.binned.histogram
         self.x = self.x[self.rows.order]
-        self.commonest = np.bincount(self.layout.column(2)).argmax()
-        self.weights = Weights(self.rows, np.linspace(1.0, 2.0, n_classes), self.layout.pass_in_rows)
-        self.n_carried = self.n_listed = 0
+        self.commonest = np.bincount(self.binned.column(2)).argmax()
+        self.weights = Weights(self.rows, np.linspace(1.0, 2.0, n_classes), self.binned.pass_in_rows)
+        self.n_tracked = self.n_listed = 0
 
     def round(self, predicted, F):
         """One round, after which every bin of the histograms must be what the rows have."""
@@ -45,16 +45,16 @@ class Script:
         wanted = weights.values * F[true, predicted]
         weights.update(F.copy(), W, predicted, counts)
         np.testing.assert_allclose(weights.values, wanted / wanted.sum(), rtol=1e-9)
-        self.n_carried += weights.any_carried
+        self.n_tracked += weights.any_tracked
         self.n_listed += (weights.listing[3] - weights.listing[2]).sum()
-        (part,) = self.layout.parts
-        part.follow(weights, self.histogram)
-        part.complete(weights.scale, weights.class_weight, self.histogram)
+        (block,) = self.binned.blocks
+        block.follow(weights, self.histogram)
+        block.complete(weights.scale, weights.class_weight, self.histogram)
         for f in range(3):
-            begin, end = self.layout.bin_mapper.offsets[f : f + 2]
+            begin, end = self.binned.bin_mapper.offsets[f : f + 2]
             for k in range(n_classes):
                 block = slice(*self.rows.starts[k : k + 2])
-                fresh = np.bincount(self.layout.column(f)[block], weights.values[block], end - begin)
+                fresh = np.bincount(self.binned.column(f)[block], weights.values[block], end - begin)
                 kept = self.histogram[k, begin:end] * weights.scale[k]
                 own = np.arange(end - begin) != (-1 if f < 2 else self.commonest)  # that is what the others leave
                 np.testing.assert_allclose(kept[own], fresh[own], rtol=1e-12, atol=0.0)
@@ -73,17 +73,17 @@ def test_cuts_that_wander_and_change_their_sign(seed):
         cut = np.clip(cut + script.rng.normal(0.0, 0.01), 0.05, 0.95)
         predicted = (script.x > cut) ^ script.rng.integers(2)
         script.round(predicted, factors(np.exp(script.rng.normal(0.0, 1.5))))
-    assert script.n_carried > 100
+    assert script.n_tracked > 100
     assert script.n_listed < 0.25 * 250 * N_ROWS
 
 
 @pytest.mark.parametrize("ratio", [5.0, 0.2])
-def test_what_has_left_does_not_suffer_from_what_those_that_stay_become(ratio):
-    """Rows leave, and those that stay apart gain or lose, round by round, and what is wrong in their sums with them."""
+def test_rows_that_left_are_not_affected_by_the_rows_that_stay_tracked(ratio):
+    """Rows leave; those that stay tracked gain or lose in every round, and the error of their sums with them."""
     script = Script(0)
     for i in range(60):
         script.round(script.x > 0.4 + 0.15 * (i > 10) * (i % 20) / 20, np.array([[1.0, ratio], [1.0, ratio]]))
-    assert script.n_carried > 20
+    assert script.n_tracked > 20
 
 
 def test_rows_that_lose_with_the_others_and_leave_before_they_gain():
@@ -92,12 +92,12 @@ def test_rows_that_lose_with_the_others_and_leave_before_they_gain():
     for i in range(60):
         gain = 5.0 if i % 2 else 0.2
         script.round(script.x > (0.75 if i % 2 else 0.6), np.array([[1.0, gain], [1.0, gain]]))
-    assert script.n_carried > 20
+    assert script.n_tracked > 20
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_growth_of_what_is_wrong_and_losses_are_one_account(seed):
-    """Heavy rows leave, what is wrong in the sums that they left grows, and then they lose by themselves."""
+def test_growth_of_errors_and_losses_are_combined(seed):
+    """Heavy rows leave, the error in the sums that they left grows, and then they lose outside of the tracked rows."""
     script = Script(seed)
     many, few = script.x > 0.55, script.x > 0.75
 
@@ -111,36 +111,36 @@ def test_growth_of_what_is_wrong_and_losses_are_one_account(seed):
     for _ in range(3):
         change(few, 9.8)
     change(many & ~few, 0.0012)
-    assert script.n_carried > 0
+    assert script.n_tracked > 0
 
 
 def test_rows_that_change_by_themselves_in_between():
-    """A few rows change alone: what stood apart must not be carried on as if they had not."""
+    """After a few rows changed outside of the tracked rows, the old tracked histogram must not be used."""
     script = Script(1)
     for i in range(120):
         cut = 0.995 if i % 4 == 3 else 0.4
         script.round(script.x > cut, factors(np.exp(script.rng.normal())))
-    assert script.n_carried > 20
+    assert script.n_tracked > 20
 
 
 def test_nobody_or_everybody_changes():
     script = Script(2)
     for i in range(60):
         script.round(np.full(N_ROWS, i % 2) if i % 3 == 2 else script.x > 0.4, factors(np.exp(script.rng.normal())))
-    assert script.n_carried > 20
+    assert script.n_tracked > 20
 
 
 def test_three_classes():
-    """Those predicted otherwise than most of their class may be of two kinds, which do not change alike."""
+    """Rows that are not predicted as most of their class may have two predictions, with different factors."""
     script = Script(3, n_classes=3)
     for i in range(150):
         left, middle, right = script.rng.permutation(3) if i % 2 else (0, 1, 1)
         predicted = np.where(script.x < 0.3, left, np.where(script.x < 0.35, middle, right))
         script.round(predicted, np.exp(script.rng.normal(size=(3, 3))))
-    assert script.n_carried > 20
+    assert script.n_tracked > 20
 
 
-def test_sums_are_not_carried_on_for_ever():
+def test_tracked_sums_restart_at_last():
     script = Script(4)
     anew = 0
     for i in range(1500):
@@ -150,8 +150,8 @@ def test_sums_are_not_carried_on_for_ever():
 
 
 @pytest.mark.compiled
-def test_a_method_that_takes_a_split_again_and_again_changes_few_rows(monkeypatch):
-    """CSB1 tells the same rows from the rest with one sign and then with the other."""
+def test_csb1_lists_few_rows(monkeypatch):
+    """CSB1 chooses nearly the same split in many rounds, with changing signs."""
     listed = []
     update = Weights.update
 
