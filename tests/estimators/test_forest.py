@@ -237,9 +237,9 @@ def test_bad_parameters_are_named(options, says):
 
 def test_its_name_leads_to_its_class():
     X, y = np.arange(12.0)[:, None], np.array([0] * 11 + [1])
-    with pytest.raises(ValueError, match="'adacc-forest' has its own classifier: AdaCCForestClassifier"):
+    with pytest.raises(ValueError, match="'adacc-forest' has a classifier of its own: AdaCCForestClassifier"):
         adacc.BoostingClassifier("adacc-forest").fit(X, y)
-    with pytest.raises(ValueError, match=r"give more rows, or more bags \(n_estimators, --rounds\)"):
+    with pytest.raises(ValueError, match=r"give more rows, or more bags \(n_estimators\)"):
         adacc.AdaCCForestClassifier(calibration="sigmoid", **SMALL).fit(X, y)
 
 
