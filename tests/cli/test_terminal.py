@@ -102,11 +102,14 @@ def test_the_result_alone_goes_to_a_file(here):
     assert not COLOUR.search(written)  # NO_COLOR
     result = Path("result.txt").read_text()
     assert "\x1b" not in result
+    assert "…" not in result
     assert next(line for line in result.splitlines() if " AdaCC1 " in line).count("±") == 9
 
 
 @pytest.mark.parametrize(
-    ("settings", "quiet"), [({"TERM": "dumb"}, False), ({"NO_COLOR": "1"}, True)], ids=["dumb", "no colour"]
+    ("settings", "quiet"),
+    [({"TERM": "dumb"}, False), pytest.param({"NO_COLOR": "1"}, True, marks=pytest.mark.thorough)],
+    ids=["dumb", "no colour"],
 )
 def test_a_simple_terminal_is_enough(here, settings, quiet):
     child = terminal(
