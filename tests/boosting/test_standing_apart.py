@@ -143,7 +143,7 @@ def test_three_classes():
 def test_sums_are_not_carried_on_for_ever():
     script = Script(4)
     anew = 0
-    for i in range(1000):
+    for i in range(1500):
         script.round((script.x > 0.4) ^ (i % 2), factors(2.0))
         anew += script.weights.stale[:2].any()
     assert 2 <= anew < 10

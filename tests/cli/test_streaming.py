@@ -41,7 +41,7 @@ class Rows(io.BufferedIOBase):
         return next(lines)
     def read(self, size=-1):
         time.sleep(0.01)
-        return row * 100
+        return row * min(1000, size // len(row))
 
 class Standard:
     buffer = Rows()
@@ -156,14 +156,15 @@ def test_an_interrupt_is_heard_even_where_nothing_can_be_raised(folder):
     assert "Traceback" not in said
 
 
+@pytest.mark.thorough
 @pytest.mark.compiled
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is counted as Linux does")
 def test_memory_does_not_grow_with_the_table(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.normal(size=(400, 60)), columns=[f"x{j}" for j in range(60)])
-    y = np.where(X["x0"] + X["x7"] + rng.normal(size=400) > 2.0, "rare", "common")
-    adacc.AdaCC1Classifier(n_estimators=10).fit(X, y).save("m.adacc", notes={"target": "y"})
+    X = pd.DataFrame(rng.normal(size=(2000, 12)), columns=[f"x{j}" for j in range(12)])
+    y = np.where(X["x0"] + X["x7"] + rng.normal(size=2000) > 2.0, "rare", "common")
+    adacc.AdaCC1Classifier(n_estimators=30).fit(X, y).save("m.adacc", notes={"target": "y"})
     header, _, rows = X.assign(y=y).to_csv(index=False).encode().partition(b"\n")
     for name, times in (("small.csv", 15), ("large.csv", 120)):
         with open(name, "wb") as file:
@@ -181,4 +182,4 @@ def test_memory_does_not_grow_with_the_table(tmp_path, monkeypatch):
     assert n_bytes > 50e6
     assert max(others) - first < n_bytes / 4
     with open("large.tsv") as file:
-        assert sum(1 for _ in file) == 400 * 120 + 1
+        assert sum(1 for _ in file) == 2000 * 120 + 1
