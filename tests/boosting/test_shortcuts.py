@@ -188,12 +188,12 @@ def test_bins_count_the_thresholds_below(n_thresholds, unit):
 
 def test_how_an_array_lies_in_memory_does_not_matter():
     rng = np.random.default_rng(6)
-    X = rng.integers(-50, 50, size=(400, 75)).astype(float)  # more than two blocks of columns
-    y = (X[:, 70] + 30 * rng.normal(size=400) > 20).astype(int)
+    X = rng.integers(-50, 50, size=(120, 75)).astype(float)  # more than two blocks of columns
+    y = (X[:, 70] + 30 * rng.normal(size=120) > 20).astype(int)
     wide = np.repeat(X, 2, axis=1)
-    expected = adacc.AdaCC1Classifier(n_estimators=20).fit(X, y)
+    expected = adacc.AdaCC1Classifier(n_estimators=8).fit(X, y)
     for same in (np.asfortranarray(X), wide[:, ::2], X[::-1][::-1], X.astype(np.float32), X.astype(np.int8)):
-        model = adacc.AdaCC1Classifier(n_estimators=20).fit(same, y)
+        model = adacc.AdaCC1Classifier(n_estimators=8).fit(same, y)
         assert model.estimators_ == expected.estimators_
         np.testing.assert_array_equal(model.decision_function(same), expected.decision_function(X))
 

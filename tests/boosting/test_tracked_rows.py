@@ -50,14 +50,14 @@ class Script:
         (block,) = self.binned.blocks
         block.follow(weights, self.histogram)
         block.complete(weights.scale, weights.class_weight, self.histogram)
+        offsets = self.binned.bin_mapper.offsets
+        fresh = np.zeros((n_classes, offsets[-1]))
         for f in range(3):
-            begin, end = self.binned.bin_mapper.offsets[f : f + 2]
-            for k in range(n_classes):
-                block = slice(*self.rows.starts[k : k + 2])
-                fresh = np.bincount(self.binned.column(f)[block], weights.values[block], end - begin)
-                kept = self.histogram[k, begin:end] * weights.scale[k]
-                own = np.arange(end - begin) != (-1 if f < 2 else self.commonest)  # that is what the others leave
-                np.testing.assert_allclose(kept[own], fresh[own], rtol=1e-12, atol=0.0)
+            cells = true * offsets[-1] + offsets[f] + self.binned.column(f)
+            fresh += np.bincount(cells, weights.values, fresh.size).reshape(fresh.shape)
+        kept = self.histogram[:n_classes] * weights.scale[:, None]
+        own = np.arange(offsets[-1]) != offsets[2] + self.commonest  # that is what the others leave
+        np.testing.assert_allclose(kept[:, own], fresh[:, own], rtol=1e-12, atol=0.0)
 
 
 def factors(ratio):

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 import adacc
 
-FOLDS, ROUNDS, SEED = 3, 15, 2
+FOLDS, ROUNDS, SEED = 3, 8, 2
 METHODS = "adacc1,cgada,adamec-cal,adacc-forest,adaboost-threshold,lightgbm-threshold,hist-gradient-boosting-threshold"
 
 

@@ -41,7 +41,7 @@ class Rows(io.BufferedIOBase):
         return next(lines)
     def read(self, size=-1):
         time.sleep(0.01)
-        return row * 100
+        return row * min(1000, size // len(row))
 
 class Standard:
     buffer = Rows()
@@ -156,6 +156,7 @@ def test_an_interrupt_is_heard_even_where_nothing_can_be_raised(folder):
     assert "Traceback" not in said
 
 
+@pytest.mark.thorough
 @pytest.mark.compiled
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is counted as Linux does")
 def test_memory_does_not_grow_with_the_table(tmp_path, monkeypatch):

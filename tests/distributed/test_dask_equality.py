@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from on_dask import assert_same_model, in_chunks
 from sklearn.exceptions import ConvergenceWarning
-from support import DETERMINISTIC, thinned
+from support import ALIKE, DETERMINISTIC, thinned
 
 import adacc
 import adacc.distributed
@@ -45,8 +45,15 @@ def fit_both(client, sizes, X, y, weight=None, **options):
     return there, adacc.BoostingClassifier(**options).fit(X, y, sample_weight=weight)
 
 
-@pytest.mark.parametrize("workers", thinned(PARTITIONS, ["four"]))
-@pytest.mark.parametrize("method", thinned(DETERMINISTIC))
+def methods_on_workers():
+    """In `make test` one method on one worker, and on two each that takes a way of its own through the engine."""
+    for method in DETERMINISTIC:
+        for workers in PARTITIONS:
+            in_short = method not in ALIKE if workers == "two" else (method, workers) == ("adacc1", "one")
+            yield pytest.param(method, workers, marks=[] if in_short else [pytest.mark.thorough])
+
+
+@pytest.mark.parametrize(("method", "workers"), [*methods_on_workers()])
 def test_any_number_of_workers_learns_the_local_model(request, workers, method):
     X, y = rows()
     found, local = fit_both(request.getfixturevalue(workers), PARTITIONS[workers], X, y, **options_of(method, y))
@@ -64,7 +71,7 @@ def test_weighted_rows_of_three_classes(two, method):
     np.testing.assert_allclose(found.to_local().predict_proba(X), local.predict_proba(X), rtol=1e-9)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n_classes", thinned([2, 3], [2]))
 @pytest.mark.parametrize("kind", ["sigmoid", "isotonic"])
 def test_calibrated_probabilities(two, kind, n_classes):
     X, y = rows(n_classes)
@@ -74,7 +81,7 @@ def test_calibrated_probabilities(two, kind, n_classes):
     np.testing.assert_allclose(found.to_local().predict_proba(X), local.predict_proba(X), rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("method", ["adacc1", "rareboost"])
+@pytest.mark.parametrize("method", thinned(["adacc1", "rareboost"], ["rareboost"]))
 def test_rows_sorted_by_class_and_one_partition_a_row(two, method):
     """Most partitions lack a class; and there are more of them than anyone would make."""
     X, y = rows(3, n_rows=60)
@@ -83,7 +90,7 @@ def test_rows_sorted_by_class_and_one_partition_a_row(two, method):
     assert_same_model(found, local)
 
 
-@pytest.mark.parametrize("criterion", ["entropy", "error"])
+@pytest.mark.parametrize("criterion", thinned(["entropy", "error"], ["entropy"]))
 def test_other_parameters_reach_the_workers(two, criterion):
     X, y = rows()
     options = {"method": "adacc2", "n_estimators": 4, "criterion": criterion, "learning_rate": 0.4, "pos_label": 0}
@@ -132,7 +139,7 @@ WEIGHTS = {
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("kind", WEIGHTS)
+@pytest.mark.parametrize("kind", thinned(WEIGHTS, ["whole", "equal"]))
 def test_bins_of_many_rows_come_from_the_local_draw(two, kind):
     X, y = many_rows()
     weight = WEIGHTS[kind](np.random.default_rng(3))
@@ -145,7 +152,7 @@ def test_bins_of_many_rows_come_from_the_local_draw(two, kind):
     assert [len(each) for each in thresholds(local)] == [31, 31, 5, 31]
 
 
-@pytest.mark.parametrize("kind", ["none", "equal", "fractions"])
+@pytest.mark.parametrize("kind", thinned(["none", "equal", "fractions"], ["none"]))
 def test_bins_of_few_rows_are_even_in_all_of_them(two, kind):
     """Rows that fill the bins exactly, so that a sum that is a little too small would move each threshold."""
     rng = np.random.default_rng(4)

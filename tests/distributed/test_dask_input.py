@@ -67,18 +67,24 @@ def refused(kind, *arguments, client=None, **options):
 # What it takes.
 
 
-@pytest.mark.parametrize("weight", [pytest.param(None, marks=pytest.mark.thorough), W], ids=["unweighted", "weighted"])
-@pytest.mark.parametrize("labels", [Y, THREE, Y == 1, Y * 2.0 - 1.0], ids=["two", "three", "bool", "float"])
-def test_arrays(two, labels, weight):
+LABELS_OF_ARRAYS = {"two": Y, "three": THREE, "bool": Y == 1, "float": Y * 2.0 - 1.0}
+WEIGHTS = {"unweighted": None, "weighted": W}
+
+
+@pytest.mark.parametrize("weights", thinned(WEIGHTS, ["unweighted"]))
+@pytest.mark.parametrize("kind", thinned(LABELS_OF_ARRAYS, ["two", "float"]))
+def test_arrays(two, kind, weights):
+    labels, weight = LABELS_OF_ARRAYS[kind], WEIGHTS[weights]
     given = in_chunks(SIZES, X, labels) if weight is None else in_chunks(SIZES, X, labels, weight)
     found = on_dask(two).fit(*given)
     assert_same_model(found, here().fit(X, labels, sample_weight=weight))
     assert found.classes_.dtype == here().fit(X, labels).classes_.dtype
 
 
-@pytest.mark.parametrize("weight", [None, W], ids=["unweighted", "weighted"])
-def test_frames(two, weight):
+@pytest.mark.parametrize("weights", thinned(WEIGHTS, ["unweighted"]))
+def test_frames(two, weights):
     """Text, categories, booleans, missing values; an index that is not sorted."""
+    weight = WEIGHTS[weights]
     given = [from_parts(cut(FRAME)), from_parts(cut(LABELS))]
     if weight is not None:
         given.append(from_parts(cut(pd.Series(weight, index=FRAME.index))))
@@ -108,7 +114,7 @@ def label_kinds():
     }
 
 
-@pytest.mark.parametrize("kind", label_kinds())
+@pytest.mark.parametrize("kind", thinned(label_kinds(), ["column", "objects"]))
 @pytest.mark.parametrize("rows", thinned(["frame", "array"], ["array"]))
 def test_labels_of_any_kind_beside_rows_of_any_kind(two, rows, kind):
     given = from_parts(cut(FRAME)) if rows == "frame" else in_chunks(SIZES, X)[0]
@@ -127,7 +133,7 @@ def unknown_sizes():
     }
 
 
-@pytest.mark.parametrize("how", unknown_sizes())
+@pytest.mark.parametrize("how", thinned(unknown_sizes(), ["rows that were picked"]))
 def test_partitions_of_unknown_size(two, how):
     given, labels, local_rows, local_labels = unknown_sizes()[how]
     assert np.isnan(given.shape[0])
@@ -146,7 +152,7 @@ PARTITIONS = {
 }
 
 
-@pytest.mark.parametrize("how", PARTITIONS)
+@pytest.mark.parametrize("how", thinned(PARTITIONS, ["empty at both ends", "fortran", "float32"]))
 def test_partitions_of_any_kind(two, how):
     given = PARTITIONS[how]()
     if how == "persisted":
@@ -192,7 +198,9 @@ COLUMNS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("how", COLUMNS)
+@pytest.mark.parametrize(
+    "how", thinned(COLUMNS, ["whole and broken numbers", "missing and numbers", "categories and text"])
+)
 def test_a_column_whose_type_differs_between_partitions(two, how):
     parts = [piece[["a", "extra"]] for piece in COLUMNS[how]]
     found = on_dask(two, "adaboost", n_estimators=8).fit(from_parts(parts), in_chunks(SIZES, Y)[0])
@@ -256,7 +264,10 @@ def lengths():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("which", lengths())
+@pytest.mark.parametrize(
+    "which",
+    thinned(lengths(), ["weights, known", "a partition of X is empty", "partitions of X", "partitions of weights"]),
+)
 def test_other_lengths_are_refused(two, which):
     *given, message = lengths()[which]
     assert refused(ValueError, *given, client=two) == message
@@ -417,7 +428,7 @@ def test_answers_are_lazy(fitted, question):
         answers.compute(scheduler="synchronous")
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("question", thinned(QUESTIONS, ["decision_function"]))
 def test_answers_of_arrays(two, fitted, question):
     model, local = fitted["array"]
     expected = getattr(local, question)(X)
@@ -435,7 +446,7 @@ def test_answers_of_arrays(two, fitted, question):
     np.testing.assert_allclose(getattr(model, question)(X), expected, rtol=1e-12)  # rows in memory, at once
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("question", thinned(QUESTIONS, ["decision_function"]))
 def test_answers_of_frames_keep_the_index(two, fitted, question):
     model, local = fitted["frame"]
     expected = getattr(local, question)(FRAME)
@@ -514,7 +525,7 @@ def test_pickles_go_without_their_client(two, fitted):
     assert again.score(*in_chunks(SIZES, X, Y)) == pytest.approx(local.score(X, Y))
 
 
-@pytest.mark.parametrize("kind", [DaskAdaCC1Classifier, DaskAdaBoostClassifier])
+@pytest.mark.parametrize("kind", thinned([DaskAdaCC1Classifier, DaskAdaBoostClassifier], [DaskAdaBoostClassifier]))
 def test_a_class_for_each_method(two, kind):
     found = kind(n_estimators=3, client=two).fit(*in_chunks(SIZES, X, Y))
     local = getattr(adacc, kind.__name__.removeprefix("Dask"))(n_estimators=3)

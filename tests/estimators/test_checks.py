@@ -12,18 +12,20 @@ from support import ALIKE
 import adacc
 
 CLASSES = [getattr(adacc, name) for name in adacc.__all__ if name.endswith("Classifier")]
-CLASSES_ALIKE = [cls for cls in CLASSES if getattr(cls, "_method", None) in ALIKE]
+CLASSES_ALIKE = [cls for cls in CLASSES if getattr(cls, "_method", None) in (*ALIKE, "adac2", "csb2")]
 VARIANTS = [
-    adacc.AdaMECClassifier(calibration="sigmoid"),
-    adacc.CGAdaClassifier(calibration="isotonic"),
     adacc.AdaCC2Classifier(calibration="isotonic"),
-    adacc.AdaCC1Classifier(max_bins=None, n_jobs=2, criterion="entropy"),
     adacc.AdaC2Classifier(estimator=GaussianNB()),
-    adacc.CostSearchCV(adacc.CGAdaClassifier(n_estimators=10), rounds=[3, 10]),
+    adacc.AdaCCForestClassifier(n_estimators=10),
+    adacc.CostSearchCV(adacc.CGAdaClassifier(n_estimators=5), rounds=[3, 5]),
     adacc.CostDecision(LogisticRegression()),
-    adacc.CostDecision(adacc.AdaCC1Classifier(n_estimators=10), undo_class_weight="balanced", cv=None),
 ]
 MORE_VARIANTS = [
+    adacc.AdaMECClassifier(calibration="sigmoid"),
+    adacc.CGAdaClassifier(calibration="isotonic"),
+    adacc.AdaCC1Classifier(max_bins=None, n_jobs=2, criterion="entropy"),
+    adacc.AdaCCForestClassifier(),
+    adacc.CostDecision(adacc.AdaCC1Classifier(n_estimators=10), undo_class_weight="balanced", cv=None),
     adacc.AdaBoostClassifier(calibration="sigmoid"),
     adacc.AdaCC1Classifier(calibration="sigmoid"),
     adacc.AdaCC2Classifier(estimator=DecisionTreeClassifier(max_depth=3)),
@@ -69,7 +71,7 @@ def test_scikit_learn_compatibility_of_those_like_others(estimator, check):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
-    [cls() for cls in CLASSES if cls not in CLASSES_ALIKE] + VARIANTS,
+    [cls() for cls in CLASSES if cls not in (*CLASSES_ALIKE, adacc.AdaCCForestClassifier)] + VARIANTS,
     expected_failed_checks=expected_failures,
     **XFAIL_STRICT,
 )

@@ -16,6 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
+from support import thinned
 
 import adacc
 from adacc.datasets import CATALOGUE
@@ -195,7 +196,7 @@ class TestTheSum:
         assert np.any(found.intercept != 0.0)
 
     @pytest.mark.compiled
-    @pytest.mark.parametrize("name", list(CATALOGUE))
+    @pytest.mark.parametrize("name", thinned(CATALOGUE, [*CATALOGUE][::2]))
     def test_of_the_papers_data(self, name, load_table):
         X, y = load_table(name)
         some = np.random.default_rng(0).permutation(len(y))[:2000]

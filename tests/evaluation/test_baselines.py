@@ -229,7 +229,12 @@ def test_scores_and_their_signs_are_the_librarys_own_for_so_many_rounds(name):
     check(name, make_fold())
 
 
-@pytest.mark.parametrize("name", [name for name in BASELINES if name not in SLOW])
+@pytest.mark.parametrize(
+    "name",
+    thinned(
+        [name for name in BASELINES if name not in SLOW], [name for name in BASELINES if name.endswith("-threshold")]
+    ),
+)
 def test_the_same_without_gaps(name):
     check(name, make_fold(gaps=False))
 

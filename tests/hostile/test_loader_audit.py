@@ -10,6 +10,7 @@ import textwrap
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 TESTS = Path(__file__).parents[1]
 
@@ -85,6 +86,7 @@ def hostile_files():
                 yield containers.zipped(containers.sealed(members | {"model.json": edited}))
 
 
+@pytest.mark.compiled
 def test_a_loader_imports_opens_and_runs_nothing_that_a_file_names(tmp_path, monkeypatch):
     folder, modules = tmp_path / "files", tmp_path / "modules"
     folder.mkdir()

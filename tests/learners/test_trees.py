@@ -60,8 +60,8 @@ def test_trees_are_those_of_scikit_learn(criterion, growth, n_classes):
     n_same = 0
     for seed in range(6):
         rng = np.random.default_rng(seed)
-        X, weight = rng.normal(size=(300, 4)), rng.uniform(0.5, 1.5, 300)
-        y = np.digitize(X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=300), [0.3, 1.0][: n_classes - 1])
+        X, weight = rng.normal(size=(200, 4)), rng.uniform(0.5, 1.5, 200)
+        y = np.digitize(X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=200), [0.3, 1.0][: n_classes - 1])
         _, leaves, W = grown(X, y, weight, growth, criterion)
         peer = DecisionTreeClassifier(
             criterion=criterion, max_depth=growth.max_depth, max_leaf_nodes=growth.max_leaf_nodes,
@@ -133,16 +133,16 @@ def test_gaps_and_categories_as_a_slow_tree_has_them(n_classes):
 def test_a_tree_of_one_split_is_a_stump(method, monkeypatch):
     """NaN, categories and sparse columns included."""
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    X = X.iloc[:, :6].round(1)
+    X, y = X.iloc[::2, :6].round(1), y[::2]
     X.iloc[::7, 0] = np.nan
     X["kind"] = pd.Categorical(np.where(X["mean area"] > 600, "large", None))
     X["seldom"] = np.where(np.arange(len(X)) % 9 == 0, X["mean texture"], 0.0)
     classes = y + (X["mean smoothness"] > 0.1)
     for labels in (y, classes):
-        stumps = adacc.BoostingClassifier(method, n_estimators=12).fit(X, labels)
+        stumps = adacc.BoostingClassifier(method, n_estimators=8).fit(X, labels)
         with monkeypatch.context() as patched:
             patched.setattr(Growth, "is_stump", False)
-            trees = adacc.BoostingClassifier(method, n_estimators=12).fit(X, labels)
+            trees = adacc.BoostingClassifier(method, n_estimators=8).fit(X, labels)
         assert [len(tree.feature) > 1 for tree in trees.estimators_] == [
             s.feature is not None for s in stumps.estimators_
         ]
@@ -235,12 +235,12 @@ def test_trees_see_interactions():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 5))
     y = (X[:, 0] * X[:, 1] > 0.5).astype(int)
-    stumps, trees = (adacc.AdaCC1Classifier(n_estimators=50, max_depth=depth).fit(X[:300], y[:300]) for depth in (1, 3))
+    stumps, trees = (adacc.AdaCC1Classifier(n_estimators=25, max_depth=depth).fit(X[:300], y[:300]) for depth in (1, 3))
     assert trees.score(X[300:], y[300:]) > stumps.score(X[300:], y[300:]) + 0.1
 
 
 def test_stages_warm_start_and_early_stopping_go_with_trees():
-    X, y = load_breast_cancer(return_X_y=True)
+    X, y = (each[::2] for each in load_breast_cancer(return_X_y=True))
     whole = adacc.AdaCC2Classifier(n_estimators=12, max_depth=3, max_features="sqrt", random_state=0).fit(X, y)
     staged = list(whole.staged_decision_function(X))
     np.testing.assert_allclose(staged[-1], whole.decision_function(X), atol=1e-9)
@@ -256,7 +256,8 @@ def test_stages_warm_start_and_early_stopping_go_with_trees():
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_a_tree_model_is_kept_in_a_file(tmp_path, n_classes):
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    X = X.iloc[:, :5].assign(kind=pd.Categorical(np.where(X["mean area"] > 600, "large", "small")))
+    X, y = X.iloc[::2, :5], y[::2]
+    X = X.assign(kind=pd.Categorical(np.where(X["mean area"] > 600, "large", "small")))
     labels = y + (n_classes == 3) * (X["mean smoothness"] > 0.1)
     model = adacc.AdaCC1Classifier(n_estimators=8, max_depth=3, calibration="sigmoid").fit(X, labels)
     model.save(tmp_path / "trees.adacc")
@@ -270,7 +271,8 @@ def test_a_tree_model_is_kept_in_a_file(tmp_path, n_classes):
 def tree_file(tmp_path_factory):
     """The content of a model file with trees."""
     path = tmp_path_factory.mktemp("trees") / "trees.adacc"
-    adacc.AdaCC1Classifier(n_estimators=3, max_depth=3).fit(*load_breast_cancer(return_X_y=True)).save(path)
+    X, y = load_breast_cancer(return_X_y=True)
+    adacc.AdaCC1Classifier(n_estimators=3, max_depth=3).fit(X[::4], y[::4]).save(path)
     return path.read_bytes()
 
 
@@ -336,7 +338,7 @@ def test_trees_are_no_sum_over_features():
 def test_nodes_that_draw_features_find_the_splits_of_those_that_see_all(n_rows, least, n_classes, criterion):
     """Of a column and its copies it does not matter which are drawn; few rows are looked at in a way of their own."""
     rng = np.random.default_rng(n_rows)
-    for _ in range(5):
+    for _ in range(3):
         column = np.where(rng.random(n_rows) < 0.2, np.nan, np.round(rng.normal(size=n_rows), 1))
         X, y = np.repeat(column[:, None], 6, axis=1), np.arange(n_rows) % n_classes
         weight = rng.integers(1, 4, n_rows).astype(float)
@@ -351,6 +353,7 @@ def test_nodes_that_draw_features_find_the_splits_of_those_that_see_all(n_rows, 
 
 def test_trees_without_a_vote_are_not_walked():
     X, y = load_breast_cancer(return_X_y=True)
+    X = X[:, :6]
     model = adacc.AdaCC1Classifier(n_estimators=12, max_depth=3).fit(X, y)
     trees, table = model.fitted_model_.ensemble.models, read(X)
     shares = np.random.default_rng(0).normal(size=(12, 2, 1))
