@@ -11,13 +11,13 @@ from sklearn.model_selection import TunedThresholdClassifierCV
 from small_study import command
 
 import adacc
-from adacc.cli.saved import read_saved
+from adacc.cli.model_file import open_model_file
 
 FEATURES = ["amount", "town", "repeated", "insured", "age"]
 
 
 def rows_of(folder, model):
-    saved = read_saved(folder / model)
+    saved = open_model_file(folder / model)
     options = Namespace(data=str(folder / "new.csv"), sep=None, decimal=None)
     return pd.concat([X for X, _ in saved.open(options)])
 

@@ -201,7 +201,7 @@ def test_a_link_to_the_data_is_the_data(here):
 def test_stopped_halfway_it_leaves_nothing(here, monkeypatch, ending, fault, code):
     for module in ("arrow", "batches"):
         monkeypatch.setattr(f"adacc.tables.{module}.ROWS", 50)
-    class_index = adacc.cli.saved.Saved.class_index
+    class_index = adacc.cli.model_file.ModelFile.class_index
     calls = []
 
     def stops(self, X, threshold):
@@ -211,7 +211,7 @@ def test_stopped_halfway_it_leaves_nothing(here, monkeypatch, ending, fault, cod
             raise fault
         return class_index(self, X, threshold)
 
-    monkeypatch.setattr("adacc.cli.saved.Saved.class_index", stops)
+    monkeypatch.setattr("adacc.cli.model_file.ModelFile.class_index", stops)
     before = sorted(here.iterdir())
     found, out, err = command("predict", "outcome.adacc", "new.csv", "-o", f"s.{ending}")
     assert (found, out, len(calls)) == (code, "", 3)

@@ -128,10 +128,10 @@ def test_where_no_row_is_out_of_the_bags_recall_flatters(tmp_path):
 
 def test_columns_are_read_as_the_model_knows_them(folder):
     """The model itself knows what `train` noted."""
-    from adacc.cli.saved import read_saved
+    from adacc.cli.model_file import open_model_file
 
     for target in ("outcome", "size", "code"):
-        saved = read_saved(folder / f"{target}.adacc")
+        saved = open_model_file(folder / f"{target}.adacc")
         assert saved.kinds == saved.notes["kinds"]
     assert set(saved.kinds.values()) == {"number", "category", "boolean", "boolean category"}
 

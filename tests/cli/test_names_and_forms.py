@@ -9,7 +9,7 @@ from small_study import command
 
 import adacc
 from adacc.cli.main import parser
-from adacc.cli.options import listed_names, names
+from adacc.cli.options import format_names, names
 
 SMALL = ["--methods", "adacc1", "--rounds", 3, "--folds", 2, "--quiet", "--jobs", 1]
 
@@ -51,7 +51,7 @@ ODD = ["amount, EUR", " age", 'a "quoted" name', "-minus", "plain"]
         ('"amount, EUR",town', ["amount, EUR", "town"]),
         ('" age" , town', [" age", "town"]),
         ('"say ""hi"""', ['say "hi"']),
-        (listed_names(ODD), ODD),
+        (format_names(ODD), ODD),
     ],
 )
 def test_lists(text, due):
@@ -76,7 +76,7 @@ def test_odd_names_are_left_out_and_commands_can_be_pasted(here):
         frame[name] = np.arange(len(frame)) % 5
     frame["is ill, or not"] = np.where(frame["is ill, or not"] == "yes", "-yes, sure", " no")
     frame.to_csv("my table.csv", index=False)
-    of_all = ["--target", "is ill, or not", "--drop", listed_names(ODD), "--positive=-yes, sure"]
+    of_all = ["--target", "is ill, or not", "--drop", format_names(ODD), "--positive=-yes, sure"]
     out, _ = done("compare", "my table.csv", *of_all, *SMALL)
     printed = out.rpartition("Next: ")[2].strip()
     out, _ = pasted(printed)

@@ -244,7 +244,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         elif self.calibration is not None:
             raise ValueError(
                 "calibration takes rows of every class that are out of some bag: give more rows, or more bags "
-                "(n_estimators, --rounds)"
+                "(`n_estimators`)"
             )
         return {
             **attributes_of(ensemble, problem.classes),
