@@ -135,8 +135,8 @@ def own_methods() -> dict[str, Own | OwnForest]:
 
 
 def show(options: Namespace) -> None:
-    from adacc.algorithms.catalog import unknown
     from adacc.compare import contestants
+    from adacc.compare.contest import find_method
 
     own, everyone = own_methods(), contestants()
     others = {name: each for name, each in everyone.items() if not each.is_own}
@@ -144,10 +144,8 @@ def show(options: Namespace) -> None:
         echo(_format_all(own, others))
     elif options.name in own:
         echo(_format_own(own[options.name], everyone.get(options.name)))
-    elif options.name in others:
-        echo(_format_baseline(others[options.name]))
     else:
-        raise unknown(options.name, [*own, *others])
+        echo(_format_baseline(others[find_method(options.name, everyone)]))
 
 
 def _format_all(own: dict[str, Own | OwnForest], others: dict[str, Contestant]) -> str:
