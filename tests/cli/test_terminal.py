@@ -169,5 +169,5 @@ def test_ctrl_c_before_anything_is_done_leaves_nothing(here):
     child.expect("comparing")  # workers are only just beginning
     written, code = stopped_in_time(child)
     assert code == 130
-    assert CONTROL.sub("", written).endswith("adacc: stopped before anything was done\r\n")
+    assert CONTROL.sub("", written).endswith("adacc: interrupted before the first result\r\n")
     assert sorted(path.name for path in here.iterdir()) == ["clinic.csv", "scratch"]

@@ -76,9 +76,9 @@ def _score_rows(model_file: ModelFile, options: Namespace, target: str) -> list[
     """
     import numpy as np
 
-    from adacc.tables.errors import TableError, called
+    from adacc.tables.errors import TableError, source_name
 
-    batches, reader = [], LabelReader(model_file, called(options.data), target)
+    batches, reader = [], LabelReader(model_file, source_name(options.data), target)
     for X, kept in model_file.open(options, [target]):
         columns = [reader.read(kept[target]), model_file.class_index(X, options.threshold).astype(np.int16)]
         if model_file.positive is not None:
@@ -89,7 +89,7 @@ def _score_rows(model_file: ModelFile, options: Namespace, target: str) -> list[
             ]
         batches.append(columns)
     if not batches:
-        raise TableError(f"{called(options.data)} has no rows, only column names")
+        raise TableError(f"{source_name(options.data)} has no rows, only column names")
     return [np.concatenate(column) for column in zip(*batches, strict=True)]
 
 
@@ -104,7 +104,7 @@ class LabelReader:
     def read(self, cells: pd.Series) -> NDArray[Any]:
         import numpy as np
 
-        from adacc.tables.labels import WORDS
+        from adacc.tables.labels import MISSING_WORDS
 
         codes, values = cells.factorize()
         self._check_missing(codes < 0)
@@ -112,7 +112,7 @@ class LabelReader:
             if value not in self._known:
                 k, here = self._class_of(value), codes == values.tolist().index(value)
                 if k is None:
-                    self._check_missing(here & (str(value).strip() in (*WORDS, "")))
+                    self._check_missing(here & (str(value).strip() in (*MISSING_WORDS, "")))
                     raise self._unknown(value, self._rows + int(here.argmax()) + 1)
                 self._known[value] = k
         self._rows += len(cells)

@@ -85,15 +85,15 @@ def _check_additive(model_file: ModelFile, data: str) -> None:
 def _rows(model_file: ModelFile, options: Namespace) -> pd.DataFrame:
     import pandas as pd
 
-    from adacc.tables.errors import TableError, called
+    from adacc.tables.errors import TableError, source_name
 
     batches = [X for X, _ in model_file.open(options)]
     n_rows = sum(map(len, batches))
     if n_rows == 0:
-        raise TableError(f"{called(options.data)} has no rows, only column names")
+        raise TableError(f"{source_name(options.data)} has no rows, only column names")
     if options.row is not None and options.row > n_rows:
         raise TableError(
-            f"--row must be at most {n_rows:,}, the number of rows of {called(options.data)}, got {options.row}"
+            f"--row must be at most {n_rows:,}, the number of rows of {source_name(options.data)}, got {options.row}"
         )
     return pd.concat(batches)
 

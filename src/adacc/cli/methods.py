@@ -150,7 +150,7 @@ def show(options: Namespace) -> None:
 
 def _format_all(own: dict[str, Own | OwnForest], others: dict[str, Contestant]) -> str:
     rows = [[each.name, each.costs, each.about, each.source] for each in own.values()]
-    room = terminal_width() - max(map(len, own)) - len("given") - SOURCE_WIDTH - 6
+    room = terminal_width() - max(map(len, own)) - len("learned") - SOURCE_WIDTH - 6
     own_table = format_table(
         ["method", "costs", "description", "source"], rows, left=range(4), wrapped={2: room, 3: SOURCE_WIDTH}
     )

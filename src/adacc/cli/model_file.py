@@ -76,13 +76,13 @@ class ModelFile:
         Print which columns are ignored and, after the last batch, which categories are unknown to the model.
         """
         from adacc.tables import open_batches
-        from adacc.tables.errors import called
+        from adacc.tables.errors import source_name
 
         kinds = self.kinds  # can raise ValueError, so before the table is opened
         batches = open_batches(open_input(options), kinds, keep)
         if batches.ignored:
             echo_note(f"ignored columns: {join_names(batches.ignored)}")
-        return self._count_unseen(batches, called(options.data))
+        return self._count_unseen(batches, source_name(options.data))
 
     def _count_unseen(self, batches: Batches, where: str) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
         from adacc.estimators.unseen import describe_unseen
