@@ -18,7 +18,7 @@ SIZES = ["--target", "size", "--drop", "outcome,code", "--id", "claim", "--round
 @pytest.fixture
 def few_at_a_time(monkeypatch):
     monkeypatch.setattr(memory, "ROWS", 31)
-    monkeypatch.setattr(memory, "MOST_ROWS_OF_SHARD", 90)
+    monkeypatch.setattr(memory, "MAX_ROWS_PER_SHARD", 90)
 
 
 def train(folder, model, *options):
@@ -72,12 +72,12 @@ def test_a_folder_of_files(folder, tmp_path, few_at_a_time):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ([*CLAIMS, "--memory-limit", "1XB"], "--memory-limit must be a number of bytes, or one of kB, MB, GB or TB"),
+        ([*CLAIMS, "--memory-limit", "1XB"], "--memory-limit must be a number of bytes, or a size in kB, MB, GB or TB"),
         ([*CLAIMS, "--memory-limit", "10MB"], "the memory limit must be at least "),
         ([*CLAIMS, "--memory-limit", "16GB", "--calibrate", "sigmoid"], "--calibrate needs all rows in memory"),
         ([*CLAIMS, "--memory-limit", "16GB", "--method", "rusboost"], "rusboost, smoteboost and subsample draw rows"),
         ([*CLAIMS, "--memory-limit", "16GB", "--scratch", "nowhere"], "nowhere is not a directory"),
-        ([*CLAIMS, "--memory-limit", "16GB", "--costs", "frod=2", "--method", "cgada"], "must name labels of the target, got 'frod'"),
+        ([*CLAIMS, "--memory-limit", "16GB", "--costs", "frod=2", "--method", "cgada"], "target, got 'frod'"),
         ([*CLAIMS, "--memory-limit", "16GB", "--positive", "frod"], "has no label 'frod'; its labels are 'fine'"),
         ([*CLAIMS, "--scratch", "."], "--scratch needs --memory-limit"),
         (["--target", "outcome", "--memory-limit", "16GB"], "column 'claim' has a distinct value in each row"),

@@ -14,8 +14,8 @@ from adacc.cli.options import open_input
 from adacc.cli.training import Trained, costs_by_label, dropped_columns, split_columns
 from adacc.compare.model import choose_booster
 from adacc.distributed.memory import read_size
-from adacc.distributed.parquet import count_pairs, fit_pieces, open_pieces
-from adacc.distributed.survey import PartitionTask
+from adacc.distributed.parquet import count_pairs, fit_partitions, open_partitions
+from adacc.distributed.partition_stats import PartitionTask
 from adacc.evaluation.baselines import FORESTS
 from adacc.tables.chunks import Chunks
 from adacc.tables.features import check_chunks
@@ -51,9 +51,11 @@ def train_from_disk(options: Namespace) -> Trained:
     costs = costs_by_label(options.costs, values)
     estimator = choose_booster(options.method, positive, options.rounds, options.seed, costs)
     with progress_bar() as report_progress:
-        pieces = open_pieces(estimator, chunks, options.target, None, limit, options.scratch, report_progress, relabel)
-        model = fit_pieces(estimator, pieces, check_chunks)
-        counts = sum(pieces.answers(PartitionTask(count_pairs, ([model],))))[0]
+        partitions = open_partitions(
+            estimator, chunks, options.target, None, limit, options.scratch, report_progress, relabel
+        )
+        model = fit_partitions(estimator, partitions, check_chunks)
+        counts = sum(partitions.results(PartitionTask(count_pairs, ([model],))))[0]
     return Trained(model, chunks.kinds, positive, others, counts)
 
 

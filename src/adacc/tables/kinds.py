@@ -19,7 +19,7 @@ if int(pa.__version__.split(".")[0]) < 24:
     # Before, if_else with a missing value returns wrong text for slices, such as batches of a Parquet file.
     raise ImportError(
         f"adacc.tables needs pyarrow 24 or newer, which reads text correctly, got {pa.__version__}: "
-        "pip install \"pyarrow>=24\""
+        'pip install "pyarrow>=24"'
     )
 
 Kind: TypeAlias = Literal["number", "boolean", "category", "boolean category"]
