@@ -251,7 +251,7 @@ def test_a_pipe_may_be_closed(tmp_path):
         ("--data clinic.csv:ill --folds 23", "folds must be at most 22, the number of rows that clinic has of its"),
         ("--data clinic.csv:ill --data deep/clinic.csv:ill", "datasets has the name 'clinic' 2 times: rename a file"),
         ("--data .csv:ill", "datasets must have names without dots and slashes, got ''"),
-        ("--datasets wlit", "no data set is called 'wlit'; did you mean 'wilt'?"),
+        ("--datasets wlit", "unknown data set 'wlit'; did you mean 'wilt'?"),
         ("--datasets wilt,wilt", "datasets has the name 'wilt' 2 times"),
         ("--data clinic.csv:ill --methods adac", "method 'adac' is unknown: did you mean 'adac3' or 'adac2' or"),
         ("--data clinic.csv:ill --methods qqq", "method 'qqq' is unknown; known are adaboost, adaboost-threshold,"),
@@ -293,7 +293,7 @@ def test_what_cannot_be_done_is_said_in_a_line_or_two(paths, tmp_path, monkeypat
         ),
         ("study tables results --format html", "argument --format: invalid choice: 'html'"),
         ("study", "the following arguments are required: ACTION"),
-        ("datasets fetch wlit", "no data set is called 'wlit'; did you mean 'wilt'?"),
+        ("datasets fetch wlit", "unknown data set 'wlit'; did you mean 'wilt'?"),
         ("nonsense", "argument COMMAND: invalid choice: 'nonsense'"),
     ],
 )

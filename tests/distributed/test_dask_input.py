@@ -214,7 +214,7 @@ def test_a_column_of_numbers_here_and_text_there_is_refused(two):
     parts = with_column(1.0, NAN, "x", "y")
     message = refused(TypeError, from_parts(parts), in_chunks(SIZES, Y)[0], client=two)
     assert message == (
-        "column 'extra' has numbers in partition 0 and categories in partition 2; give it one type, with astype"
+        "column 'extra' has numbers in partition 0 and categories in partition 2; convert it to one type"
     )
 
 
@@ -367,7 +367,7 @@ def test_the_client_made_last_is_taken(two):
 
 def test_what_is_no_dask_collection_is_refused(two):
     dX, dy = in_chunks(SIZES, X, Y)
-    beside = "; for rows in memory there is the class without Dask"
+    beside = "; use the class without Dask for data in memory"
     for given, message in (
         ((X, dy), "X must be a Dask array or frame, got ndarray" + beside),
         ((FRAME, dy), "X must be a Dask array or frame, got DataFrame" + beside),
