@@ -110,8 +110,8 @@ def check_content(entry: Entry, table: Table, where: str) -> None:
     actual = checksum(*table)
     if actual != entry.checksum:
         warnings.warn(
-            f"{where} has the rows, features and class counts of {entry.name!r} but different content (expected checksum "
-            f"{entry.checksum}, got {actual}): results may differ from the published ones"
+            f"{where} has the rows, features and class counts of {entry.name!r} but different content (expected "
+            f"checksum {entry.checksum}, got {actual}): results may differ from the published ones"
             + (f". Note on this data set: {entry.note}" if entry.note else ""),
             ChecksumWarning,
             stacklevel=3,
