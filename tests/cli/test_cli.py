@@ -382,10 +382,10 @@ def test_status_is_aligned(tmp_path):
     fake(protocol, Store(tmp_path / "r"), failing=[("csb1", "a")])
     Store(tmp_path / "r").path(protocol.tasks()[-1]).unlink()
     assert command("study", "status", tmp_path / "r")[1].splitlines() == [
-        "set           parts  each takes  methods that failed",
-        "-----------  ------  ----------  -------------------",
-        "a            2 of 2       1.0 s  csb1 (2)",
-        "longer_name  1 of 2       1.0 s",
+        "data set      folds  time per fold  failed methods",
+        "-----------  ------  -------------  --------------",
+        "a            2 of 2          1.0 s  csb1 (2)",
+        "longer_name  1 of 2          1.0 s",
         "",
         "3 of 4 folds are done, about 75% of the work, in 3.0 seconds of computation.",
     ]
@@ -400,14 +400,14 @@ def test_data_sets_are_listed(tmp_path, monkeypatch):
     lines = out.splitlines()
     assert (code, err) == (0, "")
     assert len(lines) == 27 + 5
-    assert [line.split()[-1] for line in lines[:1]] == ["what"]
+    assert [line.split()[-1] for line in lines[:1]] == ["description"]
     wilt = next(line for line in lines if line.startswith("wilt"))
     assert wilt.split()[:6] == ["wilt", "4,839", "5", "261", "1:17.5", "yes"]
     assert lines[0].index("ratio") + len("ratio") == wilt.index("1:17.5") + len("1:17.5")
     assert sum(line.split()[5] == "no" for line in lines[2:29]) == 26
     assert lines[-2:] == [
-        f"1 of 27 are in {tmp_path / 'mine'}.",
-        "What is not at hand is downloaded when it is used, or before by `adacc datasets fetch`.",
+        f"1 of 27 data sets are in {tmp_path / 'mine'}.",
+        "Other data sets are downloaded when first used, or by `adacc datasets fetch`.",
     ]
 
 
