@@ -1,4 +1,4 @@
-"""The votes of a model for each class, whatever its weak learners."""
+"""The votes of a model for each class."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from adacc.model.ensemble import contributions
 
 
 class Votes(Protocol):
-    """What adds up the votes of a model, before ties, calibration and decision."""
+    """Computes the votes of a model, before ties, calibration and decision."""
 
     @property
     def is_text(self) -> NDArray[np.bool_]:
-        """Which columns hold strings."""
+        """Which columns contain strings."""
 
     def write(self, graph: Graph, inputs: Sequence[str]) -> str:
         """Add the votes to a graph, shape (n_outputs, n_rows); the inputs are those of `write_model`."""
 
 
 def votes_of(model: Any, dtype: str) -> Votes:
-    """The votes of a fitted model, for cells of this type, or an error that says why it cannot be exported."""
+    """The votes of a fitted model for inputs of this type; raises an error if it cannot be exported."""
     names, ensemble = checked(model)._column_names, model._ensemble
     shares = contributions(ensemble.votes, ensemble.decision)
     if isinstance(ensemble.models, Trees):
@@ -40,7 +40,7 @@ def votes_of(model: Any, dtype: str) -> Votes:
 
 
 def checked(model: Any) -> BaseAdditiveClassifier:
-    """The model, if it is fitted and made of stumps or trees."""
+    """Return the model if it is fitted and has stumps or trees."""
     if isinstance(model, Pipeline):
         raise TypeError(
             "the model must be a classifier of adacc, got a Pipeline: skl2onnx converts these once it knows adacc's "
