@@ -57,7 +57,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py
 
 $(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install -q -e ".[cli]"
+	$(BIN)/python -m pip install -q -e ".[compare]"
 	touch $@
 
 $(VENV)/.test: pyproject.toml | $(VENV)/bin/python

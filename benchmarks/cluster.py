@@ -28,7 +28,7 @@ from tables import aligned, number
 
 import adacc
 from adacc.distributed import DaskBoostingClassifier
-from adacc.distributed.cluster import Partitions, Workers
+from adacc.distributed.cluster import DaskPartitions, Workers
 
 N_COLUMNS, N_PARTITIONS, ROUNDS = 30, 20, 100
 ASKED_OVERHEAD = 1.5
@@ -71,14 +71,14 @@ class Clock:
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        kept = Partitions.each, Partitions.executor, Workers.ask
-        Partitions.each = self._timed("survey", kept[0])  # type: ignore[method-assign]
-        Partitions.executor = self._timed("coding", kept[1])  # type: ignore[method-assign]
+        kept = DaskPartitions.run, DaskPartitions.shard_executor, Workers.ask
+        DaskPartitions.run = self._timed("survey", kept[0])  # type: ignore[method-assign]
+        DaskPartitions.shard_executor = self._timed("coding", kept[1])  # type: ignore[method-assign]
         Workers.ask = self._timed("rounds", kept[2])  # type: ignore[method-assign]
         try:
             yield
         finally:
-            Partitions.each, Partitions.executor, Workers.ask = kept  # type: ignore[method-assign]
+            DaskPartitions.run, DaskPartitions.shard_executor, Workers.ask = kept  # type: ignore[method-assign]
 
     def _timed(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def timed(*arguments: Any, **options: Any) -> Any:

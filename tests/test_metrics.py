@@ -79,11 +79,11 @@ def test_one_class_has_no_area():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: metrics.confusion([0, 1], [0]), r"as long as each other, got shapes \(2,\), \(1,\)"),
-        (lambda: metrics.confusion([], []), "no rows"),
+        (lambda: metrics.confusion([0, 1], [0]), r"the same length, got shapes \(2,\), \(1,\)"),
+        (lambda: metrics.confusion([], []), "must not be empty"),
         (lambda: metrics.confusion([0, 1], [0, 2], labels=[0, 1]), r"but 2 is not among \[0, 1\]"),
-        (lambda: metrics.tpr([0, 1, 2], [0, 1, 2]), r"pos_label must say which of \[0, 1, 2\]"),
-        (lambda: metrics.auc([0, 1], [0.1, np.nan]), "y_score is not a number in row 1"),
+        (lambda: metrics.tpr([0, 1, 2], [0, 1, 2]), r"pos_label must be the positive class, one of \[0, 1, 2\]"),
+        (lambda: metrics.auc([0, 1], [0.1, np.nan]), "y_score must not contain NaN, got NaN in row 1"),
         (lambda: metrics.f1([0, 1], [0, 1], sample_weight=[1]), "one value for each of the 2 rows"),
     ],
 )

@@ -1,4 +1,4 @@
-"""What a user gives as costs, as one validated array."""
+"""Validation of misclassification costs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 def class_costs(costs: Any, classes: NDArray[Any], class_weight: NDArray[np.float64]) -> NDArray[np.float64]:
     """Cost of misclassifying a row of each class, the largest being 1.
 
-    Only the ratios of costs mean anything, so they are divided by the largest: the formulas of the family were
-    written for costs between 0 and 1.
+    Only the ratios of costs matter. They are divided by the largest, as the formulas of the methods assume costs
+    between 0 and 1.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The measures of the AdaCC paper, from counts and scores.
+"""The measures of the AdaCC paper.
 
 Each takes true and predicted labels, as scikit-learn's metrics do, so that ``make_scorer(adacc.metrics.gmean)`` is a
 scorer. The positive class of two is the rarer one among the true labels unless `pos_label` says otherwise: name it
@@ -20,7 +20,7 @@ __all__ = ["auc", "balanced_accuracy", "confusion", "evaluate", "f1", "gmean", "
 def confusion(
     y_true: ArrayLike, y_pred: ArrayLike, *, labels: ArrayLike | None = None, sample_weight: ArrayLike | None = None
 ) -> Array:
-    """Weight of the rows of each (true, predicted) pair of labels.
+    """Confusion matrix: weight of the rows of each (true, predicted) pair of labels.
 
     Parameters
     ----------
@@ -43,9 +43,9 @@ def confusion(
     """
     true, predicted = np.asarray(y_true), np.asarray(y_pred)
     if true.ndim != 1 or true.shape != predicted.shape:
-        raise ValueError(f"y_true and y_pred must be as long as each other, got shapes {true.shape}, {predicted.shape}")
+        raise ValueError(f"y_true and y_pred must have the same length, got shapes {true.shape}, {predicted.shape}")
     if len(true) == 0:
-        raise ValueError("y_true has no rows to judge by")
+        raise ValueError("y_true must not be empty")
     order = np.union1d(true, predicted) if labels is None else np.asarray(labels)
     place = {label: at for at, label in enumerate(order.tolist())}
     unknown = [label for label in [*np.unique(true).tolist(), *np.unique(predicted).tolist()] if label not in place]
@@ -61,7 +61,7 @@ def confusion(
 def tpr(
     y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None, sample_weight: ArrayLike | None = None
 ) -> float:
-    """True positive rate, TP / (TP + FN): the share of the positive rows that is caught; 0 where there are none.
+    """True positive rate (recall), TP / (TP + FN); 0 if there are no positive rows.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def tpr(
 def tnr(
     y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None, sample_weight: ArrayLike | None = None
 ) -> float:
-    """True negative rate, TN / (TN + FP): the share of the other rows that is left alone; 0 where there are none.
+    """True negative rate (specificity), TN / (TN + FP); 0 if there are no negative rows.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def tnr(
 
 
 def balanced_accuracy(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Mean recall of the classes that `y_true` has; of two, (TPR + TNR) / 2.
+    """Mean recall of the classes in `y_true`; for two classes (TPR + TNR) / 2.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def balanced_accuracy(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: Ar
 
 
 def gmean(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Geometric mean of the recalls of the classes that `y_true` has; of two, √(TPR·TNR).
+    """Geometric mean of the recalls of the classes in `y_true`; for two classes √(TPR·TNR).
 
     0 where a class is never caught.
 
@@ -112,7 +112,7 @@ def gmean(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | No
 
 
 def f1(y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None, sample_weight: ArrayLike | None = None) -> float:
-    """2·TP / (2·TP + FP + FN) of the positive class; for more than two classes without `pos_label` the mean over them.
+    """F1 score, 2·TP / (2·TP + FP + FN); the macro average for more than two classes without `pos_label`.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def f1(y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None, sample_we
 def auc(
     y_true: ArrayLike, y_score: ArrayLike, *, pos_label: Any = None, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Area under the ROC curve: how often a positive row scores above another, a tie counting half.
+    """Area under the ROC curve: the probability that a positive row scores above a negative one; ties count half.
 
     NaN where only one class is present.
 
@@ -141,9 +141,9 @@ def auc(
     """
     true, scores = np.asarray(y_true), np.asarray(y_score, dtype=np.float64)
     if true.ndim != 1 or true.shape != scores.shape:
-        raise ValueError(f"y_true and y_score must be as long as each other, got shapes {true.shape}, {scores.shape}")
+        raise ValueError(f"y_true and y_score must have the same length, got shapes {true.shape}, {scores.shape}")
     if np.isnan(scores).any():
-        raise ValueError(f"y_score is not a number in row {int(np.argmax(np.isnan(scores)))}")
+        raise ValueError(f"y_score must not contain NaN, got NaN in row {int(np.argmax(np.isnan(scores)))}")
     weight = _weights(sample_weight, len(true))
     positive = true == _positive(true, pos_label, weight)
     _, level = np.unique(scores, return_inverse=True)
@@ -161,7 +161,7 @@ def opm(
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """The paper's overall performance measure: the mean of AUC, balanced accuracy, gmean, F1, TPR and TNR.
+    """Overall performance measure of the paper: the mean of AUC, balanced accuracy, gmean, F1, TPR and TNR.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def evaluate(
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
 ) -> dict[str, float]:
-    """All measures of two classes at once, in the order of the paper's tables.
+    """All measures of two classes, in the order of the paper's tables.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def evaluate(
 
 
 def _recalls(y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None) -> Array:
-    """Of every class that has rows."""
+    """The recall of each class that has rows."""
     counts = confusion(y_true, y_pred, sample_weight=sample_weight)
     whole = counts.sum(axis=1)
     return np.diag(counts)[whole > 0.0] / whole[whole > 0.0]
@@ -239,7 +239,7 @@ def _positive(true: NDArray[Any], pos_label: Any, weight: Array) -> Any:
         return pos_label
     labels, number = np.unique(true, return_inverse=True)
     if len(labels) > 2:
-        raise ValueError(f"pos_label must say which of {labels.tolist()} is the positive class")
+        raise ValueError(f"pos_label must be the positive class, one of {labels.tolist()}")
     counts = np.bincount(number, weight)
     return labels[-1] if counts[-1] <= counts[0] else labels[0]
 
@@ -252,5 +252,5 @@ def _weights(sample_weight: ArrayLike | None, n_rows: int) -> Array:
 
 
 def _share(part: float, rest: float) -> float:
-    """Part of the whole; 0 of nothing."""
+    """The ratio of a part to the sum; 0 if both are 0."""
     return part / (part + rest) if part + rest > 0.0 else 0.0

@@ -56,7 +56,7 @@ def undisturbed(paths, tmp_path_factory):
     folder = tmp_path_factory.mktemp("undisturbed") / "results"
     code, out, err = command(*options(paths, repeats=3), "--out", folder, "--executor", "local")
     assert (code, err) == (0, "")
-    assert out == f"12 of 12 parts are done. Next: adacc study tables {folder}\n"
+    assert out == f"12 of 12 folds are done. Next: adacc study tables {folder}\n"
     return folder
 
 
@@ -86,10 +86,10 @@ def test_killed_in_the_middle_it_goes_on_to_the_same_tables(paths, undisturbed, 
 
     code, out, err = command("study", "status", tmp_path)
     assert (code, err) == (0, "")
-    assert f"{len(done)} of 12 parts are done" in out
+    assert f"{len(done)} of 12 folds are done" in out
     code, out, err = command(*run, "--executor", "local")
     assert (code, err) == (0, "")
-    assert out.startswith("12 of 12 parts are done")
+    assert out.startswith("12 of 12 folds are done")
     assert all((path.stat().st_ino, path.stat().st_mtime_ns) == stamp for path, stamp in done.items())
     assert_same_study(tmp_path, undisturbed)
 
@@ -102,7 +102,7 @@ def test_two_runs_into_one_folder_do_no_harm(paths, undisturbed, tmp_path):
     for process in both:
         code, out, err = finish(process)
         assert (code, err) == (0, "")
-        assert out.startswith("12 of 12 parts are done")
+        assert out.startswith("12 of 12 folds are done")
     assert not list(tmp_path.rglob("*.tmp"))
     assert not list(tmp_path.rglob("*.damaged"))
     assert_same_study(tmp_path, undisturbed)
@@ -156,7 +156,7 @@ def test_a_study_on_a_cluster_goes_on_where_it_was_killed(paths, undisturbed, tm
     done = {path: path.stat().st_mtime_ns for path in results(folder)}
     code, out, err = finish(start(*run))
     assert code == 0, err
-    assert out.startswith("12 of 12 parts are done")
+    assert out.startswith("12 of 12 folds are done")
     assert all(path.stat().st_mtime_ns == stamp for path, stamp in done.items())
     assert_same_study(folder, undisturbed)
 
@@ -169,7 +169,7 @@ def test_ctrl_c_says_how_to_go_on(paths, tmp_path, executor):
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     code, out, err = finish(process)
     assert (code, out) == (130, "")
-    assert re.fullmatch(r"\nadacc: stopped at \d+ of 40 parts; the same command goes on\n", err)
+    assert re.fullmatch(r"\nadacc: interrupted at \d+ of 40 folds; run the same command to continue\n", err)
     assert all(
         Store(tmp_path).has(task) for task in Store(tmp_path).protocol().tasks() if Store(tmp_path).path(task).exists()
     )
@@ -191,7 +191,7 @@ def test_ctrl_c_is_not_for_workers(paths, tmp_path):
         worker.send_signal(signal.SIGINT)
     code, out, err = finish(process)
     assert (code, err) == (0, "")
-    assert out.startswith("16 of 16 parts are done")
+    assert out.startswith("16 of 16 folds are done")
 
 
 @pytest.mark.thorough
@@ -216,7 +216,7 @@ def test_damage_is_told_and_mended(paths, tmp_path):
     assert err.startswith(f"adacc: error: {results(tmp_path)[1]} is damaged (it is no archive): run the study again")
     assert command("study", "status", tmp_path)[0] == 2
     code, out, err = command(*run)
-    assert (code, out) == (0, f"2 of 2 parts are done. Next: adacc study tables {tmp_path}\n")
+    assert (code, out) == (0, f"2 of 2 folds are done. Next: adacc study tables {tmp_path}\n")
     assert err == (
         "adacc: the result of clinic, repeat 0, fold 1 is damaged; it is kept as repeat00-fold1.damaged and computed "
         "again\n"
@@ -252,25 +252,25 @@ def test_a_pipe_may_be_closed(faked):
         ("--data nosuch.csv:ill", "nosuch.csv does not exist"),
         ("--data nosuch.csv", "nosuch.csv does not exist"),
         ("--data bad.parquet:ill", "bad.parquet cannot be read as Parquet: "),
-        ("--data clinic.txt", "clinic.txt: data files end in .csv, .csv.gz, .tsv"),
+        ("--data clinic.txt", "clinic.txt: the file name must end in .csv, .csv.gz, .tsv"),
         ("--data clinic.csv", "clinic.csv has no column 'target' to predict"),
         ("--data clinic.csv:il", "clinic.csv has no column 'il' to predict; did you mean 'ill'?"),
         ("--data clinic.csv:ill --folds 23", "folds must be at most 22, the number of rows that clinic has of its"),
         ("--data clinic.csv:ill --data deep/clinic.csv:ill", "datasets has the name 'clinic' 2 times: rename a file"),
         ("--data .csv:ill", "datasets must have names without dots and slashes, got ''"),
-        ("--datasets wlit", "no data set is called 'wlit'; did you mean 'wilt'?"),
+        ("--datasets wlit", "unknown data set 'wlit'; did you mean 'wilt'?"),
         ("--datasets wilt,wilt", "datasets has the name 'wilt' 2 times"),
         ("--data clinic.csv:ill --methods adac", "method 'adac' is unknown: did you mean 'adac3' or 'adac2' or"),
         ("--data clinic.csv:ill --methods qqq", "method 'qqq' is unknown; known are adaboost, adaboost-threshold,"),
-        ("--data clinic.csv:ill --methods ,", "argument --methods: names with commas between are expected, got ','"),
+        ("--data clinic.csv:ill --methods ,", "argument --methods: must be names separated by commas, got ','"),
         ("--data clinic.csv:ill --rounds 0", "rounds must be ascending whole numbers of at least 1, got [0]"),
-        ("--data clinic.csv:ill --rounds ten", "argument --rounds: whole numbers with commas between are expected"),
+        ("--data clinic.csv:ill --rounds ten", "argument --rounds: must be integers separated by commas"),
         ("--data clinic.csv:ill --folds 1", "folds must be a whole number of at least 2, got 1"),
-        ("--data clinic.csv:ill --jobs 0", "argument --jobs: a whole number of at least 1 is expected, got '0'"),
-        ("--data clinic.csv:ill --jobs -1", "argument --jobs: a whole number of at least 1 is expected, got '-1'"),
-        ("--data clinic.csv:ill --repeats 1.5", "argument --repeats: a whole number of at least 1 is expected"),
+        ("--data clinic.csv:ill --jobs 0", "argument --jobs: must be an integer of at least 1, got '0'"),
+        ("--data clinic.csv:ill --jobs -1", "argument --jobs: must be an integer of at least 1, got '-1'"),
+        ("--data clinic.csv:ill --repeats 1.5", "argument --repeats: must be an integer of at least 1"),
         ("--data clinic.csv:ill --max-bins 1", "max_bins must be a whole number of at least 2, or 'exact', got 1"),
-        ("--data clinic.csv:ill --max-bins all", "argument --max-bins: a whole number or 'exact' is expected"),
+        ("--data clinic.csv:ill --max-bins all", "argument --max-bins: must be an integer of at least 1 or 'exact'"),
         ("--data clinic.csv:ill --executor gpu", "argument --executor: invalid choice: 'gpu'"),
     ],
 )
@@ -294,10 +294,13 @@ def test_what_cannot_be_done_is_said_in_a_line_or_two(paths, tmp_path, monkeypat
         ("study run paper", "the following arguments are required: --out"),
         ("study tables .", ". holds no study: it has no plan.json"),
         ("study status nosuch", "nosuch holds no study: it has no plan.json"),
-        ("study tables results --only rank", "there is no table 'rank'; there are results-paper, "),
+        (
+            "study tables results --only rank",
+            "--only must name tables of this study, got 'rank'; the tables are results-paper, ",
+        ),
         ("study tables results --format html", "argument --format: invalid choice: 'html'"),
         ("study", "the following arguments are required: ACTION"),
-        ("datasets fetch wlit", "no data set is called 'wlit'; did you mean 'wilt'?"),
+        ("datasets fetch wlit", "unknown data set 'wlit'; did you mean 'wilt'?"),
         ("nonsense", "argument COMMAND: invalid choice: 'nonsense'"),
     ],
 )
@@ -313,7 +316,7 @@ def test_other_commands_too(tmp_path, monkeypatch, arguments, said):
 def test_a_real_process_fails_without_a_traceback(tmp_path):
     code, out, err = finish(start("study", "run", "paper", "--out", tmp_path / "x", "--data", "nosuch.csv:ill"))
     assert (code, out) == (2, "")
-    assert re.fullmatch(r"adacc: error: \S+nosuch\.csv does not exist; check its name and folder\n", err)
+    assert re.fullmatch(r"adacc: error: \S+nosuch\.csv does not exist; check the path\n", err)
 
 
 def test_a_scheduler_needs_dask(paths, tmp_path):
@@ -354,7 +357,7 @@ def test_own_file_names_with_colons_and_targets_with_them(tmp_path, monkeypatch)
         "x": (str(tmp_path / "x.csv"), "is:ill"),
         "y:z": (str(tmp_path / "y:z.csv"), "is:ill"),
     }
-    assert out.startswith("4 of 4 parts are done")
+    assert out.startswith("4 of 4 folds are done")
 
 
 def test_a_study_of_ones_own_may_name_its_files(paths, tmp_path):
@@ -364,7 +367,7 @@ def test_a_study_of_ones_own_may_name_its_files(paths, tmp_path):
     run = ["study", "run", tmp_path / "own.toml", "--out", tmp_path / "r", "--quiet", "--executor", "local"]
     code, out, err = command(*run, "--methods", "adaboost", "--rounds", 2, "--folds", 2, "--repeats", 1)
     assert (code, err) == (0, "")
-    assert out.startswith("2 of 2 parts are done")
+    assert out.startswith("2 of 2 folds are done")
     assert Store(tmp_path / "r").protocol().files == {"mine": (str(paths[0]), "ill")}
 
 
@@ -386,12 +389,12 @@ def test_status_is_aligned(tmp_path):
     fake(protocol, Store(tmp_path / "r"), failing=[("csb1", "a")])
     Store(tmp_path / "r").path(protocol.tasks()[-1]).unlink()
     assert command("study", "status", tmp_path / "r")[1].splitlines() == [
-        "set           parts  each takes  methods that failed",
-        "-----------  ------  ----------  -------------------",
-        "a            2 of 2       1.0 s  csb1 (2)",
-        "longer_name  1 of 2       1.0 s",
+        "data set      folds  time per fold  failed methods",
+        "-----------  ------  -------------  --------------",
+        "a            2 of 2          1.0 s  csb1 (2)",
+        "longer_name  1 of 2          1.0 s",
         "",
-        "3 of 4 parts are done, about 75% of the work, in 3.0 seconds of one core.",
+        "3 of 4 folds are done, about 75% of the work, in 3.0 seconds of computation.",
     ]
 
 
@@ -404,14 +407,14 @@ def test_data_sets_are_listed(tmp_path, monkeypatch):
     lines = out.splitlines()
     assert (code, err) == (0, "")
     assert len(lines) == 27 + 5
-    assert [line.split()[-1] for line in lines[:1]] == ["what"]
+    assert [line.split()[-1] for line in lines[:1]] == ["description"]
     wilt = next(line for line in lines if line.startswith("wilt"))
     assert wilt.split()[:6] == ["wilt", "4,839", "5", "261", "1:17.5", "yes"]
     assert lines[0].index("ratio") + len("ratio") == wilt.index("1:17.5") + len("1:17.5")
     assert sum(line.split()[5] == "no" for line in lines[2:29]) == 26
     assert lines[-2:] == [
-        f"1 of 27 are in {tmp_path / 'mine'}.",
-        "What is not at hand is downloaded when it is used, or before by `adacc datasets fetch`.",
+        f"1 of 27 data sets are in {tmp_path / 'mine'}.",
+        "Other data sets are downloaded when first used, or by `adacc datasets fetch`.",
     ]
 
 

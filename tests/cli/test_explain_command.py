@@ -11,13 +11,13 @@ from sklearn.model_selection import TunedThresholdClassifierCV
 from small_study import command
 
 import adacc
-from adacc.cli.saved import read_saved
+from adacc.cli.model_file import open_model_file
 
 FEATURES = ["amount", "town", "repeated", "insured", "age"]
 
 
 def rows_of(folder, model):
-    saved = read_saved(folder / model)
+    saved = open_model_file(folder / model)
     options = Namespace(data=str(folder / "new.csv"), sep=None, decimal=None)
     return pd.concat([X for X, _ in saved.open(options)])
 
@@ -32,14 +32,14 @@ def test_the_parts_of_a_row_add_up_to_its_score(folder, number):
     model, X = adacc.load(folder / "outcome.adacc"), rows_of(folder, "outcome.adacc")
     code, out, err = command("explain", folder / "outcome.adacc", folder / "new.csv", "--row", number)
     ignored, unseen = err.splitlines()
-    assert (code, ignored) == (0, "adacc: ignored: claim, outcome, size and 1 more")
+    assert (code, ignored) == (0, "adacc: ignored columns: claim, outcome, size and 1 more")
     assert "column 'town' in 1 of 130 rows (0.8%), such as 'Ulm'" in unseen
     row, at = X.iloc[[number - 1]], model.classes_.tolist().index("fraud")
     sign = 1 if at == 1 else -1
     score, p = sign * model.decision_function(row)[0], model.predict_proba(row)[0, at]
     assert out.startswith(f"Row {number}: {model.predict(row)[0]}. The probability of fraud is {p:.1%}.\n")
     (_, *added), (name, total) = parts(out)[:-1], parts(out)[-1]
-    assert (name, float(total)) == ("score, the sum of these", pytest.approx(score, abs=6e-4))
+    assert (name, float(total)) == ("score (sum)", pytest.approx(score, abs=6e-4))
     assert sum(float(value) for _, value in parts(out)[:-1]) == pytest.approx(score, abs=5e-3)
     sizes = [abs(float(value)) for _, value in added]
     assert sizes == sorted(sizes, reverse=True)
@@ -102,7 +102,7 @@ def deep(folder):
 
 @pytest.mark.parametrize(
     ("name", "about", "course"),
-    [("forest", "adacc-forest, {} trees on 7 bags, finds fraud among fine", False), ("deep", "adacc1, {} round", True)],
+    [("forest", "adacc-forest, {} trees on 7 bags, positive class fraud", False), ("deep", "adacc1, {} round", True)],
 )
 def test_what_a_model_of_trees_uses_and_that_it_has_no_curves(folder, tmp_path, name, about, course):
     if name == "deep":
@@ -113,7 +113,7 @@ def test_what_a_model_of_trees_uses_and_that_it_has_no_curves(folder, tmp_path, 
     assert out.startswith(f"{folder / f'{name}.adacc'}: {about.format(model.n_iter_)}")
     due = {name: 100 * share for name, share in zip(FEATURES, model.feature_importances_, strict=True) if share}
     assert {name: float(share) for name, share in shares(out).items()} == pytest.approx(due, abs=0.051)
-    assert "\n\nTrees combine features: none has a curve of its own.\n" in out
+    assert "\n\nModels of trees have no shape functions.\n" in out
     page = (tmp_path / "r.html").read_text()
     assert "Trees combine features: none has a curve of its own." in page
     assert "<h3>What each feature adds to the score</h3>" not in page
@@ -131,9 +131,9 @@ def test_a_model_that_uses_nothing_says_so(tmp_path):
     X, y = pd.DataFrame({"a": [1.0, 1.0, 1.0, 1.0]}), ["x", "x", "x", "y"]
     adacc.AdaBoostClassifier().fit(X, y).save(tmp_path / "m.adacc")
     assert command("explain", tmp_path / "m.adacc")[1].splitlines() == [
-        f"{tmp_path / 'm.adacc'}: adaboost, 1 round, finds y among x.",
+        f"{tmp_path / 'm.adacc'}: adaboost, 1 round, positive class y, negative class x.",
         "",
-        "Share of each feature in the votes:",
+        "Feature importances (share of the votes):",
         "(1 is not used)",
     ]
 
@@ -207,7 +207,7 @@ def test_labels_cannot_write_to_the_terminal(tmp_path):
 def test_the_report_has_the_row_in_it(folder, tmp_path):
     asked = ["explain", folder / "outcome.adacc", folder / "new.csv", "--row", 6, "--report", tmp_path / "r.html"]
     code, out, _ = command(*asked)
-    assert (code, out.splitlines()[-1]) == (0, f"{tmp_path / 'r.html'}: the same with charts")
+    assert (code, out.splitlines()[-1]) == (0, f"Report: {tmp_path / 'r.html'}")
     page = (tmp_path / "r.html").read_text()
     assert '<h2 id="row-title">Row 6</h2>' in page
     assert "town" in page
@@ -220,7 +220,7 @@ def test_all_methods_are_listed(monkeypatch):
     code, out, err = command("methods")
     assert (code, err) == (0, "")
     for name in (*adacc.methods(), "adacc-forest"):
-        assert len(re.findall(rf"^{name} +(given|found|none) ", out, flags=re.M)) == 1
+        assert len(re.findall(rf"^{name} +(given|learned|none) ", out, flags=re.M)) == 1
     assert len(re.findall(r"^adacc-forest ", out, flags=re.M)) == 1  # and not among the baselines
     assert re.search(r"^adacc1 .*Iosifidis et al. 2022$", out, flags=re.M)
     assert re.search(r"^rusboost .*Seiffert et al. 2010$", out, flags=re.M)
@@ -262,14 +262,14 @@ def test_the_forest_is_told_by_its_class():
 def test_methods_of_other_libraries_are_told_apart():
     code, out, _ = command("methods", "lightgbm")
     assert code == 0
-    assert "train     no: it is a baseline of `adacc compare`, from lightgbm" in out
+    assert "train     no: it is a baseline of `adacc compare` from lightgbm" in out
     assert "--methods lightgbm, shown as LightGBM" in out
 
 
 def test_a_baseline_that_adacc_computes_is_no_method_of_another_library(folder):
     code, out, _ = command("methods", "adaboost-threshold")
     assert code == 0
-    assert "from      adacc " in out
+    assert "library   adacc " in out
     assert "AdaBoost with a tuned threshold" in out
     assert "other librar" not in command("methods")[1]
     claims = pd.read_csv(folder / "old.csv")

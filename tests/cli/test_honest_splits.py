@@ -206,7 +206,7 @@ class TestTrain:
             "--model", folder / "forest.adacc", *options,
         )  # fmt: skip
         assert (code, err) == (0, "")
-        return float(re.search(r"Balanced accuracy on rows .*: ([\d.]+)%", out)[1]), out
+        return float(re.search(r"Balanced accuracy on .* rows.*: ([\d.]+)%", out)[1]), out
 
     def test_a_forest_is_judged_by_groups_that_its_bags_have_not_seen(self, folder):
         alone, _ = self.out_of_bag(folder, "--drop", "patient,day")
@@ -216,7 +216,7 @@ class TestTrain:
         model = adacc.AdaCCForestClassifier(n_estimators=12, random_state=0, pos_label="yes")
         model.fit(frame[list("abcd")], frame["ill"], groups=frame["patient"])
         assert together == pytest.approx(100.0 * model.oob_balanced_accuracy_, abs=0.06)
-        assert "out of the bags, whole groups of 'patient'" in out
+        assert "out-of-bag rows, whole groups of 'patient'" in out
         assert adacc.load(folder / "forest.adacc").feature_names_in_.tolist() == list("abcd")
 
     def test_a_forest_in_time_is_judged_forward(self, folder):
@@ -227,7 +227,7 @@ class TestTrain:
         )
         model.fit(frame[list("abcd")], frame["ill"], groups=frame["day"])
         assert accuracy == pytest.approx(100.0 * model.oob_balanced_accuracy_, abs=0.06)
-        assert "held out forward in 'day'" in out
+        assert "held-out rows, later in 'day' than the training rows" in out
 
     @pytest.mark.parametrize(("option", "other"), [("--group", "--drop"), ("--time", "--drop")])
     def test_calibration_folds(self, folder, option, other):
@@ -249,8 +249,8 @@ class TestTrain:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            (["--group", "patient", "--time", "day"], "not by both: leave out --group or --time"),
-            (["--group", "ill"], "--target ill is what is predicted, and cannot decide the splits too"),
+            (["--group", "patient", "--time", "day"], "not by both: give only one of them"),
+            (["--group", "ill"], "--target ill cannot also be given as --group or --time"),
             (["--group", "ward"], "'ward'"),
         ],
     )

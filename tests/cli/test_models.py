@@ -41,7 +41,7 @@ def notes(err):
 
 def said_by(folder, model, *options):
     code, out, err = command("predict", folder / model, folder / "new.csv", "--id", "claim", *options)
-    assert (code, notes(err)) == (0, "adacc: ignored: outcome, size, code")
+    assert (code, notes(err)) == (0, "adacc: ignored columns: outcome, size, code")
     return pd.read_csv(io.StringIO(out), dtype={"claim": str}, **EXACT)
 
 
@@ -73,11 +73,14 @@ def test_a_model_is_what_compare_judged(folder, tmp_path):
     np.testing.assert_array_equal(model.decision_function(X), due.decision_function(X))
     costs = model.costs
     assert costs == due.costs
-    assert f"costs: fine {costs['fine']:g}, fraud 1 (of ten tried, those of best F1 on these rows)\n" in out
+    assert (
+        f"costs: fine {costs['fine']:g}, fraud 1 (of ten candidates, the costs of best F1 on the training rows)\n"
+        in out
+    )
     recall = metrics.tpr(y, model.predict(X), pos_label="fraud")
-    assert f"{'fraud (to be found)':<19}    30  12.5%  {recall:>6.1%}\n" in out
+    assert f"{'fraud (positive)':<16}    30  12.5%  {recall:>15.1%}\n" in out
     assert "method: cgada, 5 of 5 rounds\n" in out
-    assert "Recall is of the rows it was trained on, which flatters" in out
+    assert "Recall on training rows is optimistic" in out
     assert model.notes_ == {
         "target": "outcome",
         "kinds": kinds_of(X),
@@ -101,8 +104,8 @@ def test_a_forest_is_trained_like_any_method(folder, tmp_path, target, drop):
     due.fit(old[FEATURES], old[target])
     np.testing.assert_array_equal(model.predict_proba(old[FEATURES]), due.predict_proba(old[FEATURES]))
     assert f"method: adacc-forest, {model.n_iter_} trees on 7 bags\n" in out
-    assert f"Balanced accuracy on rows out of the bags: {due.oob_balanced_accuracy_:.1%}. Recall is of" in out
-    assert "flatters" not in out
+    assert f"Balanced accuracy on out-of-bag rows: {due.oob_balanced_accuracy_:.1%}. Recall in the table is on" in out
+    assert "optimistic" not in out
     assert "costs:" not in out
 
 
@@ -123,15 +126,15 @@ def test_where_no_row_is_out_of_the_bags_recall_flatters(tmp_path):
     options = ["--target", "y", "--method", "adacc-forest", "--rounds", 2, "--model", tmp_path / "m.adacc"]
     code, out, _ = command("train", tmp_path / "few.csv", *options)
     assert (code, np.isnan(adacc.load(tmp_path / "m.adacc").oob_balanced_accuracy_)) == (0, True)
-    assert "which flatters" in out
+    assert "is optimistic" in out
 
 
 def test_columns_are_read_as_the_model_knows_them(folder):
     """The model itself knows what `train` noted."""
-    from adacc.cli.saved import read_saved
+    from adacc.cli.model_file import open_model_file
 
     for target in ("outcome", "size", "code"):
-        saved = read_saved(folder / f"{target}.adacc")
+        saved = open_model_file(folder / f"{target}.adacc")
         assert saved.kinds == saved.notes["kinds"]
     assert set(saved.kinds.values()) == {"number", "category", "boolean", "boolean category"}
 
@@ -212,7 +215,7 @@ def test_a_threshold_is_of_the_class_to_be_found(folder, new, threshold):
     assert said_by(folder, "outcome.adacc", "--threshold", threshold)["prediction"].tolist() == due
     code, out, _ = command("evaluate", folder / "outcome.adacc", folder / "new.csv", "--threshold", threshold)
     caught = sum(said == "fraud" == true for said, true in zip(due, new["outcome"], strict=True))
-    assert (code, f"{caught} caught" in out) == (0, True)
+    assert (code, f"{caught} true positives" in out) == (0, True)
 
 
 def test_a_probability_that_is_the_threshold_is_enough(folder):
@@ -240,7 +243,7 @@ def test_the_class_to_be_found_may_be_the_first(folder, tmp_path, new):
     out = command("explain", path, rows, "--row", 9)[1]
     assert f"The probability of fine is {p[8]:.1%}." in out
     assert out.endswith(f"  {scores[8]:+8.3f}\n")
-    shapes = command("explain", path)[1].partition("above 0 speaks for fine:")[2]
+    shapes = command("explain", path)[1].partition("positive supports fine:")[2]
     missing = -model.shape_functions()["amount"].missing
     assert re.search(rf"^  \(missing\) +{re.escape(f'{missing:+.2f}')} ", shapes.partition("\namount\n")[2], re.M)
 
@@ -259,7 +262,7 @@ def test_columns_go_by_name_and_strangers_are_named(folder, tmp_path, new):
     shuffled = new[[*reversed(FEATURES)]].assign(a=1, b=2, c=3, d=4)
     shuffled.to_csv(tmp_path / "new.csv", index=False)
     code, out, err = command("predict", folder / "outcome.adacc", tmp_path / "new.csv")
-    assert (code, notes(err)) == (0, "adacc: ignored: a, b, c and 1 more")
+    assert (code, notes(err)) == (0, "adacc: ignored columns: a, b, c and 1 more")
     assert out.split()[1:] == adacc.load(folder / "outcome.adacc").predict(new[FEATURES]).tolist()
 
 
@@ -267,7 +270,7 @@ def test_one_class_against_the_others(folder, tmp_path, new):
     options = ["--drop", "outcome,code", "--id", "claim", "--rounds", 8, "--model", tmp_path / "m.adacc"]
     code, out, err = command("train", folder / "old.csv", "--target", "size", "--positive", "small", *options)
     assert (code, err) == (0, "")
-    assert "small (to be found)" in out
+    assert "small (positive)" in out
     model = adacc.load(tmp_path / "m.adacc")
     assert model.classes_.tolist() == ["other", "small"]
     assert sorted(model.notes_["others"]) == ["large", "middle"]
@@ -297,7 +300,7 @@ def test_costs_are_taken_by_label(folder, tmp_path):
         code, out, err = command("train", folder / "old.csv", *options, "--costs", given)
         assert (code, err) == (0, "")
         assert adacc.load(tmp_path / "m.adacc").costs == due
-        assert "of ten tried" not in out
+        assert "of ten candidates" not in out
     assert command("train", folder / "old.csv", *options, "--calibrate", "sigmoid")[0] == 0
     model = adacc.load(tmp_path / "m.adacc")
     assert (model.calibration, model.calibration_cv) == ("sigmoid", 5)
@@ -309,7 +312,7 @@ def test_two_classes_are_evaluated_by_all_measures(folder, tmp_path, new, name):
     code, out, err = command(
         "evaluate", folder / f"{name}.adacc", folder / "new.csv", "--json", tmp_path / "e.json"
     )  # fmt: skip
-    assert (code, notes(err)) == (0, "adacc: ignored: claim, size, code")
+    assert (code, notes(err)) == (0, "adacc: ignored columns: claim, size, code")
     X, true = new[FEATURES], new["outcome"].to_numpy()
     at, said = model.classes_.tolist().index("fraud"), model.predict(X)
     scores = model.decision_function(X) * (1 if at == 1 else -1)
@@ -323,8 +326,8 @@ def test_two_classes_are_evaluated_by_all_measures(folder, tmp_path, new, name):
     assert found["confusion"]["caught"] == caught.sum()
     assert found["confusion"]["false_alarms"] == alarms.sum()
     assert sum(found["confusion"].values()) == found["rows"] == 130
-    assert f"F1: of precision and TPR                      {due['f1']:.3f}\n" in out
-    assert f"TPR: of fraud caught                          {due['tpr']:.1%}\n" in out
+    assert f"F1: harmonic mean of precision and TPR        {due['f1']:.3f}\n" in out
+    assert f"TPR: recall of fraud                          {due['tpr']:.1%}\n" in out
 
 
 def test_more_classes_are_evaluated_one_by_one(folder, tmp_path, new, monkeypatch):
@@ -342,11 +345,11 @@ def test_more_classes_are_evaluated_one_by_one(folder, tmp_path, new, monkeypatc
         }
     )
     assert found["recall"] == pytest.approx([(said[new["size"] == label] == label).mean() for label in labels])
-    assert "said large  said middle  said small" in out
+    assert "predicted large  predicted middle  predicted small" in out
     monkeypatch.setenv("COLUMNS", "30")
     narrow = command("evaluate", folder / "size.adacc", folder / "new.parquet")[1]
     assert "said large  said middle" not in narrow
-    assert "is middle  said" in narrow
+    assert "actual middle  predicted" in narrow
 
 
 def test_labels_of_other_types_are_the_same_labels(folder, tmp_path, new):
@@ -365,7 +368,7 @@ def test_rows_of_one_class_leave_measures_open(folder, tmp_path, new):
     code, out, err = command(
         "evaluate", folder / "outcome.adacc", tmp_path / "fine.csv", "--json", tmp_path / "e.json"
     )  # fmt: skip
-    assert (code, notes(err)) == (0, "adacc: ignored: claim, size, code")
+    assert (code, notes(err)) == (0, "adacc: ignored columns: claim, size, code")
     measures = json.loads((tmp_path / "e.json").read_text())["measures"]
     undefined = ["tpr", "balanced_accuracy", "gmean", "f1", "auc", "average_precision", "opm"]
     assert [name for name, value in measures.items() if value is None] == undefined
@@ -376,7 +379,7 @@ def test_rows_of_one_class_leave_measures_open(folder, tmp_path, new):
     assert "AUC: " not in out
     said = adacc.load(folder / "outcome.adacc").predict(new.loc[new["outcome"] == "fine", FEATURES])
     assert measures["tnr"] == pytest.approx((said == "fine").mean())
-    assert f"{(said == 'fraud').sum()} false alarms" in out
+    assert f"{(said == 'fraud').sum()} false positives" in out
 
 
 def test_rare_rows_alone_leave_measures_open(folder, tmp_path, new):
@@ -414,10 +417,13 @@ def test_a_model_saved_by_python_will_do(folder, tmp_path, new):
     due = adacc.load(path).predict(new[FEATURES]).tolist()
     assert command("predict", path, folder / "new.csv")[1].split()[1:] == due
     code, out, _ = command("evaluate", path, folder / "new.csv", "--target", "outcome")
-    assert (code, "TPR: of fraud caught" in out) == (0, True)
+    assert (code, "TPR: recall of fraud" in out) == (0, True)
     assert command("explain", path)[0] == 0
     code, _, err = command("evaluate", path, folder / "new.csv")
-    assert (code, err) == (2, f"adacc: error: {path} does not say which column it predicts; name it with --target\n")
+    assert (code, err) == (
+        2,
+        f"adacc: error: {path} does not store the name of its target column; give it with --target\n",
+    )
 
 
 def test_what_a_python_model_lacks_is_said(folder, tmp_path):
@@ -425,13 +431,13 @@ def test_what_a_python_model_lacks_is_said(folder, tmp_path):
     path = python_model(tmp_path, old[["amount", "age"]].to_numpy(), old["outcome"])
     code, out, err = command("predict", path, folder / "new.csv")
     assert (code, out) == (2, "")
-    assert err.startswith(f"adacc: error: {path} was trained on an array, whose columns have no names")
+    assert err.startswith(f"adacc: error: {path} was trained on an array without column names")
     code, out, _ = command("explain", path)
     assert (code, "x0" in out) == (0, True)
     coded = old[["amount"]].assign(place=pd.Categorical(old["age"].fillna(0).astype(int)))
     code, out, err = command("predict", python_model(tmp_path, coded, old["outcome"]), folder / "new.csv")
     assert (code, out) == (2, "")
-    assert "column 'place' held categories in training that are no text, such as 0" in err
+    assert "column 'place' had categories in training that are not strings, such as 0" in err
 
 
 def test_batches_give_what_the_whole_gives(folder, monkeypatch):

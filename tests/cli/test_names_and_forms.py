@@ -9,7 +9,7 @@ from small_study import command
 
 import adacc
 from adacc.cli.main import parser
-from adacc.cli.options import listed_names, names
+from adacc.cli.options import format_names, names
 
 SMALL = ["--methods", "adacc1", "--rounds", 3, "--folds", 2, "--quiet", "--jobs", 1]
 
@@ -51,23 +51,23 @@ ODD = ["amount, EUR", " age", 'a "quoted" name', "-minus", "plain"]
         ('"amount, EUR",town', ["amount, EUR", "town"]),
         ('" age" , town', [" age", "town"]),
         ('"say ""hi"""', ['say "hi"']),
-        (listed_names(ODD), ODD),
+        (format_names(ODD), ODD),
     ],
 )
 def test_lists(text, due):
     assert names(text) == due
-    assert names(text).among(due) == due
+    assert names(text).resolve(due) == due
 
 
 def test_a_list_that_is_a_column_is_that_column():
-    assert names("amount, EUR").among(["amount, EUR", "amount"]) == ["amount, EUR"]
-    assert names(" age,town").among([" age", "town"]) == [" age", "town"]
-    assert names(" age,town").among(["age", "town"]) == ["age", "town"]
+    assert names("amount, EUR").resolve(["amount, EUR", "amount"]) == ["amount, EUR"]
+    assert names(" age,town").resolve([" age", "town"]) == [" age", "town"]
+    assert names(" age,town").resolve(["age", "town"]) == ["age", "town"]
 
 
 def test_a_quote_that_is_not_closed(here):
     code, _, err = command("train", "a.csv", "--target", "y", "--model", "m.adacc", "--drop", '"a,b')
-    assert (code, "argument --drop: a double quote of '\"a,b' is not closed" in err) == (2, True)
+    assert (code, "argument --drop: unclosed double quote in '\"a,b'" in err) == (2, True)
 
 
 def test_odd_names_are_left_out_and_commands_can_be_pasted(here):
@@ -76,7 +76,7 @@ def test_odd_names_are_left_out_and_commands_can_be_pasted(here):
         frame[name] = np.arange(len(frame)) % 5
     frame["is ill, or not"] = np.where(frame["is ill, or not"] == "yes", "-yes, sure", " no")
     frame.to_csv("my table.csv", index=False)
-    of_all = ["--target", "is ill, or not", "--drop", listed_names(ODD), "--positive=-yes, sure"]
+    of_all = ["--target", "is ill, or not", "--drop", format_names(ODD), "--positive=-yes, sure"]
     out, _ = done("compare", "my table.csv", *of_all, *SMALL)
     printed = out.rpartition("Next: ")[2].strip()
     out, _ = pasted(printed)
@@ -104,7 +104,7 @@ def test_columns_that_are_refused_are_named_as_they_can_be_pasted(here):
     table().assign(**{"my, id": [f"c{j}" for j in range(120)], "b": np.nan}).to_csv("t.csv", index=False)
     code, _, err = command("train", "t.csv", "--target", "ill", "--rounds", 2, "--model", "m.adacc")
     assert code == 2
-    advice = err.partition("leave them out with ")[2].partition(", or name an id with ")
+    advice = err.partition("leave them out with ")[2].partition(", or mark an id column with ")
     for given in (advice[0], f"{advice[2].strip()} --drop b"):
         done("train", "t.csv", "--target", "ill", "--rounds", 2, "--model", "m.adacc", *shlex.split(given))
 
@@ -112,7 +112,7 @@ def test_columns_that_are_refused_are_named_as_they_can_be_pasted(here):
 def test_a_study_has_no_such_option(here):
     table().assign(day="2024-01-31", target=table()["ill"]).to_csv("t.csv", index=False)
     _, _, err = command("study", "run", "paper", "--out", "o", "--data", "t.csv", "--quiet", "--methods", "adacc1")
-    assert "holds dates or times" in err
+    assert "contains dates or times" in err
     assert "--drop" not in err
 
 
@@ -178,7 +178,7 @@ def test_an_index_is_named(here, memory):
     given = ["train", "t.parquet", "--target", "ill", "--rounds", 2, "--model", "m.adacc", *memory]
     _, err = done(*given)
     assert err.startswith("adacc: t.parquet: 'customer' is the index of a pandas frame and is not used as a feature")
-    assert done("predict", "m.adacc", "t.parquet")[1] == "adacc: ignored: ill, customer\n"
+    assert done("predict", "m.adacc", "t.parquet")[1] == "adacc: ignored columns: ill, customer\n"
     assert done(*given, "--id", "customer")[1] == ""
 
 
@@ -191,7 +191,7 @@ def test_labels_come_out_as_they_stand(here):
         out, _ = done("predict", "m.adacc", "t.csv")
         assert set(out.split()[1:]) == {label, other}
         out, _ = done("evaluate", "m.adacc", "t.csv")
-        assert f"is {label}" in out
+        assert f"actual {label}" in out
 
 
 def test_a_missing_label_to_judge_by(here):
@@ -199,7 +199,7 @@ def test_a_missing_label_to_judge_by(here):
     done("train", "t.csv", "--target", "ill", "--rounds", 2, "--model", "m.adacc")
     table().assign(ill=lambda t: t["ill"].where(t.index != 4, "NA")).to_csv("t.csv", index=False)
     code, _, err = command("evaluate", "m.adacc", "t.csv")
-    assert (code, "row 5, column 'ill' has no label to judge by" in err) == (2, True)
+    assert (code, "row 5, column 'ill' has no label" in err) == (2, True)
 
 
 def test_a_sample_is_blamed_for_what_it_lacks(here):
@@ -207,7 +207,7 @@ def test_a_sample_is_blamed_for_what_it_lacks(here):
     code, _, err = command("compare", "t.csv", "--target", "ill", *SMALL, "--folds", 5, "--max-rows", 20)
     assert code == 2
     assert "t.csv: the sample of 20 of 120 rows: column 'ill' has " in err
-    assert ", or draw more rows (--max-rows)" in err
+    assert ", or increase --max-rows" in err
 
 
 def test_repeats_are_not_advised_where_splits_follow_time(here):
@@ -217,4 +217,4 @@ def test_repeats_are_not_advised_where_splits_follow_time(here):
     shaky = "take them as a hint"
     for given, advised in ((["--time", "t"], False), (["--drop", "t"], True)):
         out = " ".join(done("compare", "t.csv", "--target", "ill", *SMALL, *given)[0].split())
-        assert (shaky in out, "use --repeats" in out) == (True, advised)
+        assert (shaky in out, "increase --repeats" in out) == (True, advised)

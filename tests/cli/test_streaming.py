@@ -101,7 +101,7 @@ def test_a_whole_trip_through_pipes(folder, tmp_path):
     assert "\x1b" not in out
     code, out, err = run("predict", tmp_path / "m.adacc", "-", "--proba", stdin=new.read_bytes())
     ignored, unseen = err.splitlines()
-    assert (code, ignored) == (0, "adacc: ignored: claim, outcome, size and 1 more")
+    assert (code, ignored) == (0, "adacc: ignored columns: claim, outcome, size and 1 more")
     assert unseen.startswith("adacc: standard input has categories that were not seen in training: column 'town' in 1")
     answers = [line.split(",")[0] for line in out.splitlines()[1:]]
     saved = adacc.load(folder / "outcome.adacc")
@@ -127,12 +127,12 @@ def test_a_pipe_may_be_closed_and_an_interrupt_leaves_nothing(folder, tmp_path):
     stopped.send_signal(signal.SIGINT)
     stopped.stdin.close()  # the other end of a pipe is stopped by the terminal, too
     assert stopped.wait(60) == 130
-    assert stopped.stderr.read().decode().endswith("\nadacc: stopped\n")
+    assert stopped.stderr.read().decode().endswith("\nadacc: interrupted\n")
     assert list(tmp_path.iterdir()) == []
     closed.stdin.write(rows)
     closed.stdin.close()
     assert closed.wait(60) == 0
-    assert closed.stderr.read().decode().startswith("adacc: ignored: ")
+    assert closed.stderr.read().decode().startswith("adacc: ignored columns: ")
     for process in (closed, stopped):
         process.stdout.close()
         process.stderr.close()
@@ -143,7 +143,7 @@ def test_an_interrupt_ends_quietly_while_arrow_reads_on(folder, tmp_path):
     header, row = (folder / "new.csv").read_text().splitlines()[:2]
     given = [sys.executable, "-c", BUSY, folder / "outcome.adacc", tmp_path / "s.csv", header, row]
     done = subprocess.run(given, capture_output=True, timeout=60)
-    assert (done.returncode, done.stderr.decode().splitlines()[-1]) == (130, "adacc: stopped")
+    assert (done.returncode, done.stderr.decode().splitlines()[-1]) == (130, "adacc: interrupted")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -152,7 +152,7 @@ def test_an_interrupt_is_heard_even_where_nothing_can_be_raised(folder):
     given = [sys.executable, "-c", LOST, folder / "outcome.adacc", folder / "new.csv"]
     done = subprocess.run(given, capture_output=True, timeout=60)
     said = done.stderr.decode()
-    assert (done.returncode, done.stdout, said.splitlines()[-1]) == (130, b"", "adacc: stopped")
+    assert (done.returncode, done.stdout, said.splitlines()[-1]) == (130, b"", "adacc: interrupted")
     assert "Traceback" not in said
 
 
@@ -175,7 +175,7 @@ def test_memory_does_not_grow_with_the_table(tmp_path, monkeypatch):
     done = subprocess.run(
         [sys.executable, "-c", MEASURED, *asked, "evaluate m.adacc large.csv"], capture_output=True, text=True
     )
-    said = [line.split() for line in done.stderr.splitlines() if not line.startswith("adacc: ignored")]
+    said = [line.split() for line in done.stderr.splitlines() if not line.startswith("adacc: ignored columns")]
     assert [code for code, _ in said] == ["0", "0", "0"]
     first, *others = (int(kilobytes) * 1024 for _, kilobytes in said)
     n_bytes = 120 * len(rows)

@@ -156,8 +156,8 @@ def test_ctrl_c_in_the_middle_keeps_what_was_done(here, jobs):
     written, code = stopped_in_time(child)
     assert code == 130
     assert "AdaCC1" in written
-    assert re.search(r"stopped: \d+ of 300 parts are complete", " ".join(CONTROL.sub("", written).split()))
-    assert written.endswith("adacc: stopped before the end; the figures are of what was done\r\n")
+    assert re.search(r"interrupted: \d+ of 300 folds are complete", " ".join(CONTROL.sub("", written).split()))
+    assert written.endswith("adacc: interrupted before the end; the results are incomplete\r\n")
     found = json.loads(Path("found.json").read_text())
     assert found["stopped"] is True
     assert 0 <= found["protocol"]["parts_done"] < 300
@@ -172,5 +172,5 @@ def test_ctrl_c_before_anything_is_done_leaves_nothing(here):
     child.expect("comparing")  # workers are only just beginning
     written, code = stopped_in_time(child)
     assert code == 130
-    assert CONTROL.sub("", written).endswith("adacc: stopped before anything was done\r\n")
+    assert CONTROL.sub("", written).endswith("adacc: interrupted before the first result\r\n")
     assert sorted(path.name for path in here.iterdir()) == ["clinic.csv", "scratch"]

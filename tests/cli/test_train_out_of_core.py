@@ -18,7 +18,7 @@ SIZES = ["--target", "size", "--drop", "outcome,code", "--id", "claim", "--round
 @pytest.fixture
 def few_at_a_time(monkeypatch):
     monkeypatch.setattr(memory, "ROWS", 31)
-    monkeypatch.setattr(memory, "MOST_ROWS_OF_SHARD", 90)
+    monkeypatch.setattr(memory, "MAX_ROWS_PER_SHARD", 90)
 
 
 def train(folder, model, *options):
@@ -72,16 +72,16 @@ def test_a_folder_of_files(folder, tmp_path, few_at_a_time):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ([*CLAIMS, "--memory-limit", "1XB"], "--memory-limit must be a number of bytes, or one of kB, MB, GB or TB"),
+        ([*CLAIMS, "--memory-limit", "1XB"], "--memory-limit must be a number of bytes, or a size in kB, MB, GB or TB"),
         ([*CLAIMS, "--memory-limit", "10MB"], "the memory limit must be at least "),
-        ([*CLAIMS, "--memory-limit", "16GB", "--calibrate", "sigmoid"], "--calibrate holds out rows in five folds"),
+        ([*CLAIMS, "--memory-limit", "16GB", "--calibrate", "sigmoid"], "--calibrate needs all rows in memory"),
         ([*CLAIMS, "--memory-limit", "16GB", "--method", "rusboost"], "rusboost, smoteboost and subsample draw rows"),
-        ([*CLAIMS, "--memory-limit", "16GB", "--scratch", "nowhere"], "nowhere is no folder for large files"),
-        ([*CLAIMS, "--memory-limit", "16GB", "--costs", "frod=2", "--method", "cgada"], "names the label 'frod'"),
+        ([*CLAIMS, "--memory-limit", "16GB", "--scratch", "nowhere"], "nowhere is not a directory"),
+        ([*CLAIMS, "--memory-limit", "16GB", "--costs", "frod=2", "--method", "cgada"], "target, got 'frod'"),
         ([*CLAIMS, "--memory-limit", "16GB", "--positive", "frod"], "has no label 'frod'; its labels are 'fine'"),
-        ([*CLAIMS, "--scratch", "."], "--scratch is the folder for the files of --memory-limit; give both or none"),
-        (["--target", "outcome", "--memory-limit", "16GB"], "column 'claim' is different in every row, as an id is"),
-        (["--target", "amount", "--memory-limit", "16GB"], "looks like a number to estimate, not a class"),
+        ([*CLAIMS, "--scratch", "."], "--scratch needs --memory-limit"),
+        (["--target", "outcome", "--memory-limit", "16GB"], "column 'claim' has a distinct value in each row"),
+        (["--target", "amount", "--memory-limit", "16GB"], "looks continuous: it has 214 distinct values"),
     ],
 )  # fmt: skip
 def test_what_will_not_do(folder, tmp_path, options, said):
@@ -97,7 +97,7 @@ def test_text_files_are_refused(folder, tmp_path):
         "train", folder / "old.csv", *CLAIMS, "--memory-limit", "16GB", "--model", tmp_path / "m.adacc"
     )  # fmt: skip
     assert code == 2
-    assert "old.csv is no Parquet table: only such a one can be read again and again" in err
+    assert "old.csv is not a Parquet table" in err
 
 
 @pytest.mark.compiled
@@ -115,7 +115,7 @@ def test_progress_on_a_terminal_and_an_interrupt(folder, tmp_path):
     child.expect("boosting .*%")
     assert list((tmp_path / "scratch").iterdir()) == []  # the files there have no name, so that none can be left
     child.sendintr()
-    child.expect("adacc: stopped")
+    child.expect("adacc: interrupted")
     child.expect(pexpect.EOF)
     child.close()
     assert child.exitstatus == 130

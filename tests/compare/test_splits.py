@@ -57,7 +57,7 @@ def test_what_is_scored_comes_after_what_is_trained_on():
         (
             problem([1, 1, 0, 0, 0, 0]),
             {"folds": 3},
-            "has 2 rows of 'yes', fewer than the 3 folds; take at most 2 folds",
+            "has 2 rows of 'yes', fewer than the 3 folds; set `folds` to at most 2",
         ),
         (problem([1, 0, 0, 0, 0, 0]), {"folds": 2}, "has 1 row of 'yes', fewer than the 2 folds; more are needed"),
         (problem(RARE, group=np.arange(100) % 2), {"folds": 3}, "'group' has 2 groups, fewer than the 3 folds"),
@@ -72,9 +72,9 @@ def test_what_cannot_be_split_is_refused(given, options, message):
 
 
 def test_time_has_no_repeats_and_no_groups():
-    with pytest.raises(ValueError, match="leave out --repeats"):
+    with pytest.raises(ValueError, match="`repeats` must be 1"):
         make_splits(problem(RARE, time=range(100)), folds=2, repeats=2, seed=0)
-    with pytest.raises(ValueError, match="leave out --group or --time"):
+    with pytest.raises(ValueError, match="give only one of them"):
         make_splits(problem(RARE, time=range(100), group=range(100)), folds=2, repeats=1, seed=0)
 
 

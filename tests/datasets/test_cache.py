@@ -83,11 +83,11 @@ class TestChecks:
         frame, target = toy("wilt")
         rare = int(target.sum())
         changed, message = {
-            "rows": ((frame[:49], target[:49]), "rows: 50 expected, 49 found"),
-            "features": ((frame.iloc[:, 1:], target), "features: 5 expected, 4 found"),
+            "rows": ((frame[:49], target[:49]), "rows: expected 50, got 49"),
+            "features": ((frame.iloc[:, 1:], target), "features: expected 5, got 4"),
             "classes": (
                 (frame, target.where(target.index > 2, 0)),
-                f"minority rows: {rare} expected, {rare - 1} found",
+                f"minority rows: expected {rare}, got {rare - 1}",
             ),
         }[kind]
         put(changed, tmp_path, "wilt")
@@ -110,7 +110,7 @@ class TestChecks:
         with pytest.raises(TableError, match=r"wilt\.parquet has no column 'target'"):
             load("wilt", data_dir=tmp_path)
         put((frame, target * 2), tmp_path, "wilt")
-        with pytest.raises(TableError, match=r"must hold 0 and 1, found .*2"):
+        with pytest.raises(TableError, match=r"must contain only 0 and 1, got .*2"):
             load("wilt", data_dir=tmp_path)
 
     def test_the_users_damaged_file_is_an_error(self, toy, tmp_path):
@@ -158,7 +158,7 @@ class TestCache:
         load("wilt")
         path, asked = cache / "wilt.parquet", len(server.asked)
         path.write_bytes(damage(path.read_bytes()))
-        with pytest.warns(CacheWarning, match=r"wilt\.parquet cannot be read.*fetched again"):
+        with pytest.warns(CacheWarning, match=r"wilt\.parquet cannot be read.*downloaded again"):
             assert_same(load("wilt"), table)
         assert len(server.asked) > asked
         asked = len(server.asked)
@@ -169,7 +169,7 @@ class TestCache:
         table = toy("wilt")
         server.serve_openml(40983, *table)
         put((table[0][:30], table[1][:30]), cache, "wilt")
-        with pytest.warns(CacheWarning, match="rows: 50 expected, 30 found"):
+        with pytest.warns(CacheWarning, match="rows: expected 50, got 30"):
             assert_same(load("wilt"), table)
 
     def test_damaged_and_offline(self, toy, cache):
@@ -183,7 +183,7 @@ class TestCache:
         toy("wilt")
         cache.parent.mkdir()
         cache.write_text("a file in its place")
-        with pytest.raises(UnavailableError, match=r"cannot be written to.*ADACC_CACHE"):
+        with pytest.raises(UnavailableError, match=r"Cannot write to the directory.*ADACC_CACHE"):
             load("wilt")
 
     def test_write_that_fails_leaves_the_file_as_it_was(self, toy, cache, monkeypatch):

@@ -68,12 +68,12 @@ class TestErrors:
             ("x,target\n", "has no rows"),
             ("x,targets\n1,0\n", "no column 'target' to predict; did you mean 'targets'"),
             ("x,y\n1,0\n", "no column 'target' to predict; it has 'x', 'y'"),
-            ("x:target\n1:0\n2:1\n", "separated by another character"),
-            ("target\n0\n1\n", "no column but 'target'"),
-            ("x,target\n1,0\n2,\n3,1\n", "'target'.* missing in 1 rows, first in row 2"),
-            ("x,target\n1,0\n2,0\n", "two classes at least"),
-            ("x,target\n1,a\n2,b\n3,c\n", "two values, found 3: a, b, c"),
-            ("x,target\n" + "".join(f"1,{j}\n" for j in range(9)), r"found 9: 0, 1, 2, 3, 4, \.\.\."),
+            ("x:target\n1:0\n2:1\n", "is the field separator another character"),
+            ("target\n0\n1\n", "no column besides 'target'"),
+            ("x,target\n1,0\n2,\n3,1\n", "'target' has missing labels in 1 rows, first in row 2"),
+            ("x,target\n1,0\n2,0\n", "at least two classes"),
+            ("x,target\n1,a\n2,b\n3,c\n", "two values, got 3: a, b, c"),
+            ("x,target\n" + "".join(f"1,{j}\n" for j in range(9)), r"got 9: 0, 1, 2, 3, 4, \.\.\."),
         ],
     )
     def test_csv(self, write, content, message):
@@ -84,7 +84,7 @@ class TestErrors:
 
     def test_lists_to_predict(self, tmp_path):
         pd.DataFrame({"x": [1, 2], "target": [[1], [2]]}).to_parquet(tmp_path / "mine.parquet")
-        with pytest.raises(TableError, match=r"'target'.* must hold numbers, booleans or strings"):
+        with pytest.raises(TableError, match=r"'target'.* must contain numbers, booleans or strings"):
             read_table(tmp_path / "mine.parquet")
 
     def test_the_error_is_one(self):

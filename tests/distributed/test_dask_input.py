@@ -222,7 +222,7 @@ def test_a_column_of_numbers_here_and_text_there_is_refused(two):
     parts = with_column(1.0, NAN, "x", "y")
     message = refused(TypeError, from_parts(parts), in_chunks(SIZES, Y)[0], client=two)
     assert message == (
-        "column 'extra' holds numbers in partition 0 and categories in partition 2; give it one type, with astype"
+        "column 'extra' has numbers in partition 0 and categories in partition 2; convert it to one type"
     )
 
 
@@ -242,7 +242,7 @@ def lengths():
     frame, series = from_parts(cut(FRAME)), from_parts(cut(LABELS))
     short = from_parts([*cut(LABELS)[:3], LABELS[180:199]])
     empty = from_parts([*cut(LABELS)[:3], LABELS[:0]])
-    fewer = "; take both from one table, or repartition"
+    fewer = "; use one table, or repartition"
     return {
         "y, known": (dX, dy[:-1], None, "X has 200 rows, but y has 199"),
         "weights, known": (dX, dy, dw[1:], "X has 200 rows, but sample_weight has 199"),
@@ -277,7 +277,7 @@ def test_infinite_values_are_refused_with_their_place(two):
     bad = X.copy()
     bad[117, 3] = -np.inf
     labels = in_chunks(SIZES, Y)[0]
-    message = "partition 2: column {} holds an infinite value in row 7"
+    message = "partition 2: column {} has an infinite value in row 7"
     assert refused(ValueError, in_chunks(SIZES, bad)[0], labels, client=two) == message.format(3)
     frame = from_parts(cut(FRAME.assign(d=bad[:, 3])))
     assert refused(ValueError, frame, labels, client=two) == message.format("'d'")
@@ -365,7 +365,7 @@ def test_parameters_are_refused_before_any_work(name):
 
 def test_without_a_client():
     message = refused(ValueError, *in_chunks(SIZES, X, Y))
-    assert message.startswith("there is no Dask client yet; make one first, such as dask.distributed.Client(")
+    assert message.startswith("there is no Dask client; create one first, such as dask.distributed.Client(")
     message = refused(TypeError, *in_chunks(SIZES, X, Y), client="tcp://scheduler:8786")
     assert message == "client must be a dask.distributed.Client or None, got 'tcp://scheduler:8786'"
 
@@ -378,7 +378,7 @@ def test_the_client_made_last_is_taken(two):
 
 def test_what_is_no_dask_collection_is_refused(two):
     dX, dy = in_chunks(SIZES, X, Y)
-    beside = "; for rows in memory there is the class without Dask"
+    beside = "; use the class without Dask for data in memory"
     for given, message in (
         ((X, dy), "X must be a Dask array or frame, got ndarray" + beside),
         ((FRAME, dy), "X must be a Dask array or frame, got DataFrame" + beside),

@@ -61,7 +61,7 @@ def folder(tmp_path_factory):
 def few_at_a_time(monkeypatch):
     """Pieces of 97 rows, shards of two of them."""
     monkeypatch.setattr(memory, "ROWS", 97)
-    monkeypatch.setattr(memory, "MOST_ROWS_OF_SHARD", 200)
+    monkeypatch.setattr(memory, "MAX_ROWS_PER_SHARD", 200)
 
 
 def in_memory(estimator, path, target="two", weight=None):
@@ -138,7 +138,7 @@ def test_weights_are_a_column(folder, few_at_a_time):
 
 
 def test_bins_of_many_rows_are_of_the_same_draw(tmp_path, monkeypatch):
-    monkeypatch.setattr(memory, "MOST_ROWS_OF_SHARD", 70_000)
+    monkeypatch.setattr(memory, "MAX_ROWS_PER_SHARD", 70_000)
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(rng.normal(size=(140_000, 3)), columns=["x", "y", "z"])
     frame["rare"] = frame["x"] + rng.normal(size=len(frame)) > 2.5
@@ -201,7 +201,7 @@ def test_progress_is_told(folder, few_at_a_time):
     told = []
     on_disk(AdaCC1Classifier(n_estimators=4), folder / "all.parquet", progress=lambda *said: told.append(said))
     stages = list(dict.fromkeys(stage for stage, _, _ in told))
-    assert stages == ["reading labels", "finding bins", "counting values", "coding", "boosting"]
+    assert stages == ["reading labels", "finding bins", "counting values", "binning", "boosting"]
     for stage in stages:
         done, whole = zip(*((done, whole) for each, done, whole in told if each == stage), strict=True)
         assert list(done) == sorted(done)
@@ -214,7 +214,7 @@ def test_progress_is_told(folder, few_at_a_time):
 @pytest.mark.parametrize(
     ("size", "said"),
     [
-        ("1XB", "memory_limit must be a number of bytes, or one of kB, MB, GB or TB such as '1GB', got '1XB'"),
+        ("1XB", "memory_limit must be a number of bytes, or a size in kB, MB, GB or TB such as '1GB', got '1XB'"),
         ("GB", "got 'GB'"),
         ("", "got ''"),
         ("-1GB", "got '-1GB'"),
@@ -222,7 +222,7 @@ def test_progress_is_told(folder, few_at_a_time):
         (True, "got True"),
         (None, "got None"),
         (1.5, "got 1.5"),
-        ("10MB", r"the memory limit must be at least \d+MB for this table, got 10MB; \d+MB of it are taken by Python"),
+        ("10MB", r"the memory limit must be at least \d+MB for this table, got 10MB; \d+MB of it are used by Python"),
     ],
 )
 def test_limits_that_will_not_do(folder, size, said):
@@ -244,13 +244,13 @@ def test_sizes():
 @pytest.mark.parametrize(
     ("estimator", "said"),
     [
-        (BoostingClassifier("rusboost"), "draw rows anew each round"),
+        (BoostingClassifier("rusboost"), "draw rows in each round"),
         (AdaCC1Classifier(warm_start=True), "warm_start must be False"),
         (AdaCC1Classifier(n_iter_no_change=3), "n_iter_no_change must be None"),
         (AdaCC1Classifier(calibration="sigmoid", calibration_cv=3), "calibration_cv must be None"),
-        (AdaCC1Classifier(max_bins=None), "max_bins must be a number where rows do not fit into memory"),
-        (CostSearchCV(CGAdaClassifier(), cv=3), "cv must be None in a search out of memory, got 3"),
-        (CostSearchCV(CGAdaClassifier(), rounds=[5]), r"rounds must be None in a search out of memory, got \[5\]"),
+        (AdaCC1Classifier(max_bins=None), "max_bins must be an integer in out-of-core training"),
+        (CostSearchCV(CGAdaClassifier(), cv=3), "cv must be None in an out-of-core search, got 3"),
+        (CostSearchCV(CGAdaClassifier(), rounds=[5]), r"rounds must be None in an out-of-core search, got \[5\]"),
         (CostSearchCV(AdaCC1Classifier()), "takes no costs to search"),
         ("adacc1", "estimator must be a classifier of adacc or a CostSearchCV, got 'adacc1'"),
     ],
@@ -264,16 +264,16 @@ def test_estimators_that_will_not_do(folder, estimator, said):
     ("change", "error", "said"),
     [
         ({"a": np.where(np.arange(300) == 200, np.inf, 1.0)}, TableError, "has infinite values, first in row 201"),
-        ({"a": pd.date_range("2024-01-01", periods=300)}, TableError, "column 'a' holds dates or times"),
+        ({"a": pd.date_range("2024-01-01", periods=300)}, TableError, "column 'a' contains dates or times"),
         ({"y": ["x"] * 299 + [None]}, ValueError, r"rows 292 to 300: y has missing labels"),
         ({"y": 1}, ValueError, "y must have from 2 to 256 classes, got only one class, 1"),
-        ({"text": [f"t{i}" for i in range(300)]}, TableError, "column 'text' has more than 50 different labels"),
+        ({"text": [f"t{i}" for i in range(300)]}, TableError, "column 'text' has more than 50 labels"),
         ({"weight": -1.0}, ValueError, "rows 1 to 97: sample_weight must be not negative"),
         ({"weight": 0.0}, ValueError, "sample_weight must not be zero for every row"),
     ],
 )  # fmt: skip
 def test_tables_that_will_not_do(tmp_path, few_at_a_time, monkeypatch, change, error, said):
-    monkeypatch.setattr(files, "MOST_LABELS", 50)
+    monkeypatch.setattr(files, "MAX_LABELS", 50)
     frame = pd.DataFrame({"a": np.arange(300) % 7, "y": np.arange(300) % 2, "weight": 1.0}).assign(**change)
     frame.to_parquet(tmp_path / "odd.parquet")
     with pytest.raises(error, match=said):
@@ -283,7 +283,7 @@ def test_tables_that_will_not_do(tmp_path, few_at_a_time, monkeypatch, change, e
 def test_columns_and_forms_that_will_not_do(folder, tmp_path):
     with pytest.raises(TableError, match=r"has no column 'tow' to predict; did you mean 'town'\?"):
         fit_parquet(AdaCC1Classifier(), folder / "all.parquet", "tow", memory_limit="16GB")
-    with pytest.raises(TableError, match="has no column to learn from; at least one feature is needed"):
+    with pytest.raises(TableError, match="has no features; at least one column"):
         fit_parquet(
             AdaCC1Classifier(),
             folder / "all.parquet",
@@ -292,16 +292,16 @@ def test_columns_and_forms_that_will_not_do(folder, tmp_path):
             memory_limit="16GB",
         )
     make(50).to_csv(tmp_path / "all.csv", index=False)
-    with pytest.raises(TableError, match=r"all\.csv is no Parquet table"):
+    with pytest.raises(TableError, match=r"all\.csv is not a Parquet table"):
         fit_parquet(AdaCC1Classifier(), tmp_path / "all.csv", "two", memory_limit="16GB")
-    with pytest.raises(ValueError, match=r"nowhere is no folder for large files"):
+    with pytest.raises(ValueError, match=r"nowhere is not a directory"):
         on_disk(AdaCC1Classifier(), folder / "all.parquet", folder=tmp_path / "nowhere")
 
 
 # What is left behind, and how much memory is taken.
 
 
-@pytest.mark.parametrize("stage", ["coding", "boosting", None])
+@pytest.mark.parametrize("stage", ["binning", "boosting", None])
 def test_nothing_is_left_behind(folder, tmp_path, few_at_a_time, stage):
     def tell(now, *_):
         assert list(tmp_path.iterdir()) == []  # the files have no names
@@ -321,7 +321,7 @@ def test_a_disk_that_is_full(folder, tmp_path, few_at_a_time):
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, before[1]))  # as near to a full disk as one gets
     try:
-        with pytest.raises(OSError, match=r"the coded rows cannot be written there: .*; free some space") as refused:
+        with pytest.raises(OSError, match=r"cannot write the binned rows: .*; free some space") as refused:
             on_disk(AdaCC1Classifier(), folder / "all.parquet", folder=tmp_path)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)

@@ -365,7 +365,7 @@ def test_a_missing_library_is_named(monkeypatch, name):
 
     monkeypatch.setattr(baselines, "import_module", missing)
     library = name if name in ("lightgbm", "xgboost") else "imblearn"
-    with pytest.raises(ImportError, match=rf"needs {library}: pip install 'adacc\[study\]'"):
+    with pytest.raises(ImportError, match=rf'needs {library}: pip install "adacc\[compare\]"'):
         scores_of(name, make_fold())
 
 

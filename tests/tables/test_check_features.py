@@ -30,21 +30,22 @@ def test_what_will_do():
     [
         (
             {"customer": pd.Categorical([f"c{j}" for j in range(N)])},
-            "column 'customer' is different in every row, as an id is: leave it out",
+            "column 'customer' has a distinct value in each row, like an id: leave it out",
         ),
         (
             {"customer": pd.Categorical([f"c{j % 61}" for j in range(N)])},
-            "column 'customer' has 61 different values in 120 rows, as an id has: leave it out",
+            "column 'customer' has 61 distinct values in 120 rows, like an id: leave it out",
         ),
         (
             {"n": np.random.default_rng(0).permutation(N) + 1000},
-            "column 'n' is different in every row, as an id is: leave it out",
+            "column 'n' has a distinct value in each row, like an id: leave it out",
         ),
         ({"x": [np.nan] * N}, "column 'x' has no value in any row: leave it out"),
         ({"x": pd.Categorical([None] * N)}, "column 'x' has no value in any row: leave it out"),
         (
             {"a x": [np.nan] * N, "n": range(N), "m": range(-5, N - 5)},
-            "column 'n' is different in every row, as an id is, column 'm' is different in every row, as an id is, "
+            "column 'n' has a distinct value in each row, like an id, "
+            "column 'm' has a distinct value in each row, like an id, "
             "column 'a x' has no value in any row: leave them out",
         ),
     ],
@@ -55,4 +56,4 @@ def test_what_will_not_do(refused, columns, message):
 
 def test_nothing_left(refused):
     said = refused(check_features, pd.DataFrame(index=range(5)), "-")
-    assert said == "standard input has no column to learn from; at least one feature is needed beside what is predicted"
+    assert said == "standard input has no features; at least one column besides the target is needed"

@@ -62,8 +62,8 @@ def test_some_columns_alone(tmp_path):
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ([datetime.date(2024, 1, 31)] * 3, "t.parquet: column 'x' holds dates or times; turn it into numbers"),
-        ([[1], [2], [3]], "t.parquet: column 'x' is of the kind 'list<"),
+        ([datetime.date(2024, 1, 31)] * 3, "t.parquet: column 'x' contains dates or times; convert it to numbers"),
+        ([[1], [2], [3]], "t.parquet: column 'x' has the type 'list<"),
     ],
 )
 def test_columns_that_will_not_do_are_refused_alike(tmp_path, refused, values, said):
@@ -115,7 +115,7 @@ class TestFolders:
             (lambda t: t.append_column("more", t["y"]), "0.parquet has no column 'more', but 3.parquet has; all files"),
             (
                 lambda t: t.set_column(2, "town", t["y"]),
-                "3.parquet: column 'town' is of the kind 'int64', but 'string' in 0.parquet; write all files of a",
+                "3.parquet: column 'town' has the type 'int64', but 'string' in 0.parquet; all files of a",
             ),
         ],
     )
@@ -130,9 +130,12 @@ class TestFolders:
         (parts / "year=2024").mkdir()
         assert len(read_frame(parts)) == 500
         pq.write_table(table(), parts / "year=2024" / "t.parquet")
-        assert "has Parquet files in folders of its own, such as 'year=2024'; name one" in refused(read_frame, parts)
+        assert "has Parquet files in subdirectories, such as 'year=2024'; give one" in refused(read_frame, parts)
         (tmp_path / "empty").mkdir()
-        assert refused(read_frame, tmp_path / "empty") == "empty is a folder without .parquet files; name a file in it"
+        assert (
+            refused(read_frame, tmp_path / "empty")
+            == "empty is a directory without .parquet files; give the path of a file"
+        )
 
 
 # Faults are found and told as they are of a frame.

@@ -91,7 +91,7 @@ tables = st.lists(columns, min_size=2, max_size=4).map(
 def small_batches():
     """So that a batch may be all gaps, or have nothing but whole numbers in a column of others."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, size in (("text.BLOCK", 256), ("text.BLOCK_OF_COLUMN", 1), ("arrow.ROWS", 4), ("batches.ROWS", 4)):
+        for name, size in (("text.BLOCK", 256), ("text.BLOCK_PER_COLUMN", 1), ("arrow.ROWS", 4), ("batches.ROWS", 4)):
             patch.setattr(f"adacc.tables.{name}", size)
         yield
 
@@ -229,17 +229,17 @@ class TestErrors:
             (
                 "number",
                 "n/a?",
-                "'n/a?' is no number, and numbers are what the column held in training; leave cells without ",
+                "'n/a?' must be a number, as in training; leave missing cells ",
             ),
             (
                 "number",
                 "1,5",
-                "'1,5' is no number, and numbers are what the column held in training; leave cells without ",
+                "'1,5' must be a number, as in training; leave missing cells ",
             ),
             (
                 "boolean",
                 "yes",
-                "'yes' is neither True nor False, which are what the column held in training; leave cells ",
+                "'yes' must be True or False, as in training; leave missing cells ",
             ),
         ],
     )
@@ -257,10 +257,10 @@ class TestErrors:
                 "x,y\n" + "1,0\n" * 200 + "inf,0\n",
                 ": column 'x' has infinite values, first in row 201; leave such cells empty",
             ),
-            ("x,y\n" + "1,0\n" * 200 + "1\n", ": row 201 has 1 cell, 2 are expected: '1'; mend this row"),
+            ("x,y\n" + "1,0\n" * 200 + "1\n", ": row 201 has 1 cell, but must have 2: '1'; fix this row"),
             (
                 b"x,y\n" + b"1,0\n" * 200 + b"\xff,0\n",
-                ": row 201, column 'x' holds the byte 0xff, which is not UTF-8; save the file as UTF-8",
+                ": row 201, column 'x' contains the byte 0xff, which is not UTF-8; save the file as UTF-8",
             ),
         ],
     )
@@ -272,27 +272,30 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("column", "kind", "message"),
         [
-            (pa.array([1], pa.timestamp("s")), "number", "type timestamp[s], but held numbers in training"),
-            (pa.array([[1]]), "category", "type list<item: int64>, but held categories in training"),
-            (pa.array([b"1"]), "boolean", "type binary, but held booleans in training"),
+            (pa.array([1], pa.timestamp("s")), "number", "type timestamp[s], but contained numbers in training"),
+            (pa.array([[1]]), "category", "type list<item: int64>, but contained categories in training"),
+            (pa.array([b"1"]), "boolean", "type binary, but contained booleans in training"),
         ],
     )
     def test_types(self, write, refused, column, kind, message):
         path = write(as_arrow(pa.table({"x": column})), "m.arrow")
         said = refused(list, open_batches(path, {"x": kind}))
-        assert said == f"m.arrow: column 'x' holds values of the {message}; write it as it was then"
+        assert said == f"m.arrow: column 'x' has the {message}; convert it to {message.split()[-3]}"
 
     def test_a_packed_file_that_is_cut_off(self, write, refused):
         packed = gzip.compress(("x\n" + "".join(f"{x}\n" for x in np.random.default_rng(0).normal(size=9999))).encode())
         batches = open_batches(write(packed[:-100], "m.csv.gz"), {"x": "number"})
-        assert refused(list, batches) == "m.csv.gz is cut off or damaged: unpacking it failed; fetch or pack it again"
+        assert (
+            refused(list, batches)
+            == "m.csv.gz is truncated or damaged: decompression failed; download or compress it again"
+        )
 
     def test_kinds(self, write):
         with pytest.raises(ValueError, match=r"kinds must be among 'number', 'boolean', .* got \['text'\]"):
             open_batches(write("x\n1\n"), {"x": "text"})
 
     def test_only_frames_of_read_frame_have_kinds(self):
-        with pytest.raises(TypeError, match="column 'x' has the type datetime64"):
+        with pytest.raises(TypeError, match="column 'x' must be numeric, boolean or categorical, got datetime64"):
             kinds_of(pd.DataFrame({"x": pd.to_datetime(["2024-01-01"])}))
 
 

@@ -16,7 +16,7 @@ from adacc.tables.chunks import Chunks
 CSV = "size,colour,ok,n\n1.5,red,True,1\n,blue,False,2\n2,,True,3\n0.1,red,,4\n"
 DAYS = ["2024-01-31", "2024-01-31 12:00:01", "31.1.2024", "1/31/2024 12:00", "12:30", "1/31/20", "31.01.20"]
 DAYS += ["01-Jan-20", "5 January 2020", "Jan 5 2020", "1-2-20 10:30"]
-BELOW = "write a number, or leave a cell without a value empty"
+BELOW = "write a number, or leave missing cells empty"
 
 
 def as_parquet(table):
@@ -180,11 +180,11 @@ class TestAmounts:
 
     def test_of_several_units(self, write, refused):
         said = refused(read_frame, write("x\n$5\n€5\n"))
-        assert said.startswith("mine.csv: column 'x' holds amounts in several units, such as '$5' and '€5'; convert")
+        assert said.startswith("mine.csv: column 'x' contains amounts in several units, such as '$5' and '€5'; convert")
 
     def test_with_mistakes(self, write, refused):
         said = refused(read_frame, write("x\n$5\n$7\nfree\n"))
-        assert said == f"mine.csv: row 3, column 'x': 'free' among numbers; {BELOW}"
+        assert said == f"mine.csv: row 3, column 'x': 'free' is not a number; {BELOW}"
 
 
 class TestSeparators:
@@ -229,15 +229,15 @@ class TestSeparators:
 
     def test_a_point_is_no_decimal_comma(self, write, refused):
         path = write("x;y\n1,5;0\n1.5;1\n")
-        assert "row 2, column 'x': '1.5' among numbers; write numbers with a decimal comma and no point" in refused(
+        assert "row 2, column 'x': '1.5' is not a number; write numbers with a decimal comma and no point" in refused(
             read_frame, open_table(path, decimal=",")
         )
         batches = open_batches(open_table(path, decimal=","), {"x": "number"})
-        assert "row 2, column 'x': '1.5' is no number" in refused(list, batches)
+        assert "row 2, column 'x': '1.5' must be a number" in refused(list, batches)
 
     def test_are_for_text(self, write, refused):
         path = write(as_parquet(TABLE), "m.parquet")
-        assert "m.parquet is no text file: a separator" in refused(open_table, path, decimal=",")
+        assert "m.parquet is not a text file; a separator" in refused(open_table, path, decimal=",")
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
@@ -247,7 +247,7 @@ def test_whole_numbers_that_become_rounded(tmp_path, ending):
     with pytest.warns(UserWarning, match="beyond 2\\^53, such as 9007199254740993") as said:
         read_frame(path)
     (only,) = said
-    assert f"m.{ending}: column 'x' holds whole numbers" in str(only.message)
+    assert f"m.{ending}: column 'x' contains integers" in str(only.message)
 
 
 class TestDropAndKeep:
@@ -278,7 +278,7 @@ class TestDropAndKeep:
             ),
             (
                 {"drop": ["id"], "keep": ["id"]},
-                "mine.csv: column 'id' is both to be left out and to be used; say one of them",
+                "mine.csv: column 'id' is both dropped and used; remove it from one of the two",
             ),
         ],
     )
@@ -287,58 +287,58 @@ class TestDropAndKeep:
 
     def test_other_separators(self, write, refused):
         said = refused(read_frame, write("x|y\n1 2\n"), target="y")
-        assert said == "mine.csv: row 1 has 1 cell, 2 are expected: '1 2'; mend this row"
+        assert said == "mine.csv: row 1 has 1 cell, but must have 2: '1 2'; fix this row"
 
 
 @pytest.mark.parametrize("again", [True, False], ids=["file", "input"])
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", " is empty; the names of the columns are expected in the first line"),
-        ("\n \n", " is empty; the names of the columns are expected in the first line"),
-        ("x,y\n", " has no rows, only the names of its columns"),
-        ("x,y\n\n", " has no rows, only the names of its columns"),
-        ("x,y,y\n1,0,1\n", " has 2 columns called 'y'; names must differ"),
-        ("x,y,\n0,1,0\n", ": column 3 of 3 has no name; give it one, or write the file without it"),
-        ("x,y\n1,0\n\n2,1,5\n", ": row 2 has 3 cells, 2 are expected: '2,1,5'; mend this row"),
-        ("x,y\n1,0\n2\n", ": row 2 has 1 cell, 2 are expected: '2'; mend this row"),
-        ('x,y\n"1,0\n2,1\n', ": row 1 has 1 cell, 2 are expected; is a quotation mark never closed?"),
+        ("", " is empty; the first line must contain the column names"),
+        ("\n \n", " is empty; the first line must contain the column names"),
+        ("x,y\n", " has no rows, only column names"),
+        ("x,y\n\n", " has no rows, only column names"),
+        ("x,y,y\n1,0,1\n", " has 2 columns named 'y'; column names must be unique"),
+        ("x,y,\n0,1,0\n", ": column 3 of 3 has no name; name it or remove it"),
+        ("x,y\n1,0\n\n2,1,5\n", ": row 2 has 3 cells, but must have 2: '2,1,5'; fix this row"),
+        ("x,y\n1,0\n2\n", ": row 2 has 1 cell, but must have 2: '2'; fix this row"),
+        ('x,y\n"1,0\n2,1\n', ": row 1 has 1 cell, but must have 2; is a quotation mark not closed?"),
         (
             'x,y\n"' + "1,0\n" * 3_000_000 + '",2\n3,4\n',
-            " has a row of millions of characters; is a quotation mark never closed?",
+            " has a row that is longer than a block; is a quotation mark not closed?",
         ),
         ('"x,y\n1,2\n', " cannot be read as CSV: unexpected end of data; is it CSV?"),
         (
             b"x,y\n1,a\n2,caf\xe9\n",
-            ": row 2, column 'y' holds the byte 0xe9, which is not UTF-8; save the file as UTF-8",
+            ": row 2, column 'y' contains the byte 0xe9, which is not UTF-8; save the file as UTF-8",
         ),
         (
             b"x,caf\xe9\n1,2\n",
-            ": the names of the columns hold the byte 0xe9, which is not UTF-8; save the file as UTF-8",
+            ": the column names contain the byte 0xe9, which is not UTF-8; save the file as UTF-8",
         ),
-        ("x,y\n".encode("utf-16"), " is no CSV: its first bytes are those of UTF-16 text: save the file as UTF-8"),
+        ("x,y\n".encode("utf-16"), " is not CSV: its first bytes are those of UTF-16 text: save the file as UTF-8"),
         (
             b"PK\x03\x04\x00",
-            " is no CSV: its first bytes are those of a zip archive or a spreadsheet: save the table as CSV",
+            " is not CSV: its first bytes are those of a zip archive or a spreadsheet: save the table as CSV",
         ),
         ("x,y\n1,0\n-inf,2\n", ": column 'x' has infinite values, first in row 2; leave such cells empty"),
         ("x,y\n1,0\n2,1e999\n", ": column 'y' has infinite values, first in row 2; leave such cells empty"),
-        ("age,y\n30,0\n41,1\nabc,2\n", f": row 3, column 'age': 'abc' among numbers; {BELOW}"),
-        ("age,y\n30,0\n,1\n?,2\n", f": row 3, column 'age': '?' among numbers; {BELOW}"),
+        ("age,y\n30,0\n41,1\nabc,2\n", f": row 3, column 'age': 'abc' is not a number; {BELOW}"),
+        ("age,y\n30,0\n,1\n?,2\n", f": row 3, column 'age': '?' is not a number; {BELOW}"),
         (
             "age\n" + "".join(f"{j}\n" for j in range(30)) + "1O\n",
-            f": row 31, column 'age': '1O' among numbers; {BELOW}",
+            f": row 31, column 'age': '1O' is not a number; {BELOW}",
         ),
         (
             "x;y\n1;0\n1,5;2\n",
-            ": row 2, column 'x': '1,5' among numbers; write numbers with a decimal point and no comma, or read the "
+            ": row 2, column 'x': '1,5' is not a number; write numbers with a decimal point and no comma, or read the "
             "table with a decimal comma",
         ),
         *(
             (
                 f"x,day\n1,{day}\n2,{day}\n",
-                ": column 'day' holds dates or times; turn it into numbers, such as days since an event, or leave it "
-                "out",
+                ": column 'day' contains dates or times; convert it to numbers, such as days since an event, "
+                "or leave it out",
             )
             for day in DAYS
         ),
@@ -356,9 +356,9 @@ class TestFiles:
     def test_no_file(self, write, tmp_path, refused):
         write(CSV, "people.csv")
         assert refused(read_frame, tmp_path / "poeple.csv") == ("poeple.csv does not exist; did you mean 'people.csv'?")
-        assert refused(read_frame, tmp_path / "x.parquet") == "x.parquet does not exist; check its name and folder"
-        assert refused(read_frame, tmp_path / "no" / "x.csv") == "no/x.csv does not exist; check its name and folder"
-        assert refused(read_frame, tmp_path).endswith(" is a folder without .parquet files; name a file in it")
+        assert refused(read_frame, tmp_path / "x.parquet") == "x.parquet does not exist; check the path"
+        assert refused(read_frame, tmp_path / "no" / "x.csv") == "no/x.csv does not exist; check the path"
+        assert refused(read_frame, tmp_path).endswith(" is a directory without .parquet files; give the path of a file")
 
     def test_home(self, write, tmp_path, monkeypatch):
         write(CSV)
@@ -367,8 +367,7 @@ class TestFiles:
 
     def test_endings(self, write, refused):
         assert refused(read_frame, write(CSV, "mine.xlsx")) == (
-            "mine.xlsx: data files end in .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .arrow, .feather; save it as one "
-            "of these"
+            "mine.xlsx: the file name must end in .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .arrow, .feather"
         )
 
     @pytest.mark.parametrize(
@@ -377,33 +376,33 @@ class TestFiles:
             (
                 "m.csv",
                 FORMS["mine.parquet"],
-                "is no CSV: its first bytes are those of a Parquet file: let its name end in",
+                "is not CSV: its first bytes are those of a Parquet file: rename it to end in",
             ),
             (
                 "m.csv",
                 FORMS["mine.arrow"],
-                "is no CSV: its first bytes are those of an Arrow file: let its name end in",
+                "is not CSV: its first bytes are those of an Arrow file: rename it to end in",
             ),
             (
                 "m.csv",
                 FORMS["stream.arrow"],
-                "is no CSV: its first bytes are those of an Arrow stream: let its name end",
+                "is not CSV: its first bytes are those of an Arrow stream: rename it to end",
             ),
             (
                 "m.csv",
                 FORMS["MINE.CSV.GZ"],
-                "is no CSV: its first bytes are those of a gzip file: let its name end in .gz",
+                "is not CSV: its first bytes are those of a gzip file: rename it to end in .gz",
             ),
-            ("m.csv.gz", CSV.encode(), "is not packed by gzip, as its name says; leave .gz out of its name"),
+            ("m.csv.gz", CSV.encode(), "is not a gzip file; remove .gz from its name"),
             (
                 "m.csv.gz",
                 FORMS["MINE.CSV.GZ"][:-9],
-                "is cut off or damaged: unpacking it failed; fetch or pack it again",
+                "is truncated or damaged: decompression failed; download or compress it again",
             ),
             (
                 "m.csv.gz",
                 gzip.compress(CSV.encode() + np.random.default_rng(0).bytes(10**6), mtime=0)[: -(10**5)],
-                "is cut off or damaged: unpacking it failed; fetch or pack it again",
+                "is truncated or damaged: decompression failed; download or compress it again",
             ),
             ("m.parquet", FORMS["mine.parquet"][:-9], "cannot be read as Parquet: Parquet magic bytes not found"),
             ("m.parquet", CSV.encode(), "cannot be read as Parquet: Parquet magic bytes not found"),
@@ -415,7 +414,7 @@ class TestFiles:
     def test_content(self, write, refused, name, content, message):
         said = refused(read_frame, write(content, name))
         assert said.startswith(f"{name} {message}")
-        assert "CSV" in said or "gz" in said or said.endswith("; if it is cut off, fetch or write it again")
+        assert "CSV" in said or "gz" in said or said.endswith("; it may be truncated or damaged")
 
     def test_permission(self, write, refused, monkeypatch):
         def refuse(*_):
@@ -423,16 +422,16 @@ class TestFiles:
 
         path = write(CSV)
         monkeypatch.setattr("pathlib.Path.open", refuse)
-        assert refused(read_frame, path) == "mine.csv may not be read by you; change its permissions"
+        assert refused(read_frame, path) == "Permission denied: mine.csv"
 
     @pytest.mark.parametrize(
         ("value", "message"),
         [
-            (datetime.datetime(2020, 1, 1), "column 'z' holds dates or times; turn it into numbers"),
-            (datetime.date(2020, 1, 1), "column 'z' holds dates or times; turn it into numbers"),
-            (datetime.timedelta(1), "column 'z' holds dates or times; turn it into numbers"),
-            ([1], "column 'z' is of the kind 'list<element: int64>'; a feature may hold numbers, booleans, strings or"),
-            (b"a", "column 'z' is of the kind 'binary'; a feature may hold numbers, booleans, strings or categories: "),
+            (datetime.datetime(2020, 1, 1), "column 'z' contains dates or times; convert it to numbers"),
+            (datetime.date(2020, 1, 1), "column 'z' contains dates or times; convert it to numbers"),
+            (datetime.timedelta(1), "column 'z' contains dates or times; convert it to numbers"),
+            ([1], "column 'z' has the type 'list<element: int64>'; features must be numbers, booleans, strings or"),
+            (b"a", "column 'z' has the type 'binary'; features must be numbers, booleans, strings or categories: "),
         ],
     )
     def test_types(self, write, refused, value, message):
@@ -444,7 +443,7 @@ class TestFiles:
         twice = pa.table([[1], [2]], names=["x", "x"])
         assert (
             refused(read_frame, write(as_arrow(twice), "m.arrow"))
-            == "m.arrow has 2 columns called 'x'; names must differ"
+            == "m.arrow has 2 columns named 'x'; column names must be unique"
         )
 
     def test_it_is_an_error_of_value(self):

@@ -110,14 +110,14 @@ class TestLabelsOfText:
 
     @pytest.mark.parametrize("word", ["None", "NA", "null", "n/a"])
     def test_words_for_missing_are_labels_among_text(self, write, refused, word):
-        with pytest.warns(UserWarning, match=f"column 'ill': '{word}' in 2 rows is taken for a label, as the other"):
+        with pytest.warns(UserWarning, match=f"column 'ill': '{word}' in 2 rows is read as a label, because the other"):
             assert self.read(write, [word, "mild", "severe", word]).tolist() == [word, "mild", "severe", word]
-        assert "is missing in 1 rows, first in row 2" in refused(self.read, write, ["0", word, "1"])
+        assert "has missing labels in 1 rows, first in row 2" in refused(self.read, write, ["0", word, "1"])
         assert "is missing in 1 rows, first in row 3" in refused(self.read, write, ["mild", "severe", ""])
 
     @pytest.mark.parametrize(("some", "other"), [("ok", "ok "), ("01", "1"), ("No", "no")])
     def test_labels_that_are_alike(self, write, tmp_path, some, other):
-        said = f"column 'ill' has the labels {some!r} and {other!r}, which are different classes; if they are meant"
+        said = f"column 'ill' has the labels {some!r} and {other!r}, which are different classes; if they mean"
         with pytest.warns(UserWarning, match=said):
             assert set(self.read(write, [some, other, "bad"])) == {some, other, "bad"}
         pd.DataFrame({"x": [1, 2], "ill": [some, other]}).to_parquet(tmp_path / "m.parquet")
@@ -137,32 +137,35 @@ class TestLabelsOfText:
         assert find_label(str(2**60 + 2), [2**60, 2**60 + 1]) is None
 
 
-ESTIMATE = "looks like a number to estimate, not a class: it has"
-MEND = "name another column, or make classes of its values"
+ESTIMATE = "looks continuous: it has"
+MEND = "give another target column, or bin its values"
 
 
 @pytest.mark.parametrize("read", [read_target, read_labels])
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (["y", None, "n", None], "is missing in 2 rows, first in row 2; leave these rows out or fill them in"),
-        ([1.0, np.nan], "is missing in 1 rows, first in row 2; leave these rows out or fill them in"),
-        (["y", "y"], "is 'y' in every row; two classes at least are needed"),
-        ([0, 0], "is 0 in every row; two classes at least are needed"),
-        ([[1], [2]], "must hold numbers, booleans or strings; name another column"),
-        (pd.to_datetime(["2024-01-01", "2024-01-02"]), "must hold numbers, booleans or strings; name another column"),
-        (list(np.r_[:21] / 2), f"{ESTIMATE} 21 different values, such as 0.0; {MEND}"),
-        (list(range(5, 106)), f"{ESTIMATE} 101 different values, such as 5; {MEND}"),
-        (list(np.r_[:101.0]), f"{ESTIMATE} 101 different values, such as 0.0; {MEND}"),
+        (["y", None, "n", None], "has missing labels in 2 rows, first in row 2; remove these rows or fill them in"),
+        ([1.0, np.nan], "has missing labels in 1 rows, first in row 2; remove these rows or fill them in"),
+        (["y", "y"], "has the label 'y' in all rows; at least two classes are needed"),
+        ([0, 0], "has the label 0 in all rows; at least two classes are needed"),
+        ([[1], [2]], "must contain numbers, booleans or strings; give another target column"),
+        (
+            pd.to_datetime(["2024-01-01", "2024-01-02"]),
+            "must contain numbers, booleans or strings; give another target column",
+        ),
+        (list(np.r_[:21] / 2), f"{ESTIMATE} 21 distinct values, such as 0.0; {MEND}"),
+        (list(range(5, 106)), f"{ESTIMATE} 101 distinct values, such as 5; {MEND}"),
+        (list(np.r_[:101.0]), f"{ESTIMATE} 101 distinct values, such as 0.0; {MEND}"),
         (
             [f"c{j}" for j in range(101)],
-            "has 101 different labels, at most 100 can be told apart; name another column, or put labels together",
+            "has 101 labels, but must have at most 100; give another target column, or merge labels",
         ),
     ],
 )
 def test_what_will_not_do(refused, read, labels, message):
     said = refused(read, table(labels), "ill", source="mine.csv")
-    assert said == f"mine.csv: column 'ill', the one to predict, {message}"
+    assert said == f"mine.csv: target column 'ill' {message}"
 
 
 @pytest.mark.parametrize("read", [read_target, read_labels])

@@ -65,8 +65,8 @@ class Method:
 
     @property
     def costs(self) -> str:
-        """Where the costs come from: "given" by the user, "found" by the method, or "none"."""
-        return "given" if self.rule.uses_costs else "found" if self.rule.costs_follow else "none"
+        """Where the costs come from: "given" by the user, "learned" by the method, or "none"."""
+        return "given" if self.rule.uses_costs else "learned" if self.rule.costs_follow else "none"
 
 
 SAMPLER_OPTIONS: dict[str, dict[str, Any]] = {

@@ -1,4 +1,4 @@
-"""The command `adacc`. Thin: each command reads its options, calls the library, and shows what it gave."""
+"""The command line `adacc`: each command parses its options, calls the library and prints the result."""
 
 from adacc.cli.main import command, main
 

@@ -1,4 +1,4 @@
-"""`adacc compare`: which method for this table, what it catches, what it misses."""
+"""`adacc compare`: cross-validate all methods on a table and rank them."""
 
 from __future__ import annotations
 
@@ -8,37 +8,38 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
 
-from adacc.cli.files import check_output
+from adacc.cli.files import check_output, check_report_libraries
+from adacc.cli.flags import with_flags
 from adacc.cli.options import (
-    LISTS,
+    QUOTING_HELP,
     add_text_format,
+    command_line,
     count,
     names,
-    open_given,
+    open_input,
     option,
     path,
     rounds,
     seed,
-    spelled,
     text_format,
 )
-from adacc.cli.show import note, plain, say
+from adacc.cli.terminal import echo, echo_note, printable
 from adacc.files import whole_file
 
 EXAMPLES = (
     """\
 examples:
-  adacc compare                                          the built-in digits, the 8 against the rest
-  adacc compare claims.csv --target fraud                your own table; the rarest label is to be found
+  adacc compare                                          the built-in digits, 8 against the rest
+  adacc compare claims.csv --target fraud                your own table; the rarest label is the positive class
   adacc compare claims.csv --target fraud --report claims.html
   adacc compare visits.parquet --target ill --group patient --methods adacc1,adacc2,lightgbm
   zcat big.csv.gz | adacc compare - --target churn --positive yes --rounds 200 --repeats 3
 
 """
-    + LISTS
+    + QUOTING_HELP
     + """
-The figures in the table are per cent, means over the parts, and ± their spread. ≈ marks methods that cannot be told
-from the best: the difference may be chance (corrected resampled t-test, Holm, p >= 0.05).
+The table shows per cent, mean ± standard deviation over the folds. ≈ marks methods that are not significantly
+different from the best (corrected resampled t-test, Holm correction, p >= 0.05).
 """
 )
 
@@ -47,61 +48,68 @@ MEASURES = ("balanced_accuracy", "gmean", "tpr", "tnr", "precision", "f1", "auc"
 MAX_ROWS = 100_000
 
 
-def add_to(commands: Any) -> None:
+def add_parser_to(commands: Any) -> None:
     top: ArgumentParser = commands.add_parser(
         "compare",
-        help="try all methods on a table, and say which is best and whether that is real",
-        description="Cross-validate all methods of adacc, and honest baselines of the libraries\n"
-        "that are installed, on the same splits of a table.",
+        help="Compare all methods on a table by cross-validation.",
+        description="Cross-validate the methods of adacc and the installed baselines on the same\nsplits of a table.",
         epilog=EXAMPLES,
     )
     top.add_argument(
         "data", nargs="?", metavar="DATA",
-        help="a .csv, .tsv, .parquet, .arrow file (.gz too), or - for standard input (default: built-in digits)",
+        help="A .csv, .tsv (also .gz), .parquet or .arrow file, or - for standard input (default: built-in digits).",
     )  # fmt: skip
-    _add_table(top.add_argument_group("the table"))
-    _add_contest(top.add_argument_group("the contest"))
-    out = top.add_argument_group("what comes out, beside the table on the screen")
-    out.add_argument("--report", type=path, metavar="FILE.html", help="a page to show others; it needs no network")
-    out.add_argument("--json", type=path, metavar="FILE", help="all figures")
-    out.add_argument("--quiet", action="store_true", help="no progress, only the result")
+    _add_table(top.add_argument_group("table"))
+    _add_comparison(top.add_argument_group("comparison"))
+    out = top.add_argument_group("output")
+    out.add_argument("--report", type=path, metavar="FILE.html", help="Write an HTML report that works offline.")
+    out.add_argument("--json", type=path, metavar="FILE", help="Write all results as JSON.")
+    out.add_argument("--quiet", action="store_true", help="Do not show progress.")
     top.set_defaults(run=compare)
 
 
 def _add_table(group: Any) -> None:
-    group.add_argument("--target", metavar="COL", help="the column to predict")
-    group.add_argument("--positive", metavar="LABEL", help="the label to be found (default: the rarest)")
+    group.add_argument("--target", metavar="COL", help="Target column.")
+    group.add_argument("--positive", metavar="LABEL", help="Label of the positive class (default: the rarest).")
     group.add_argument(
-        "--drop", type=names, default=[], metavar="A,B", help="columns to leave out; see below for names with commas"
+        "--drop", type=names, default=[], metavar="A,B", help="Columns to drop; see below for names with commas."
     )
-    group.add_argument("--id", metavar="COL", help="a column that only names the rows; it is left out")
-    group.add_argument("--group", metavar="COL", help="rows of one value of it are never split, such as a patient's")
-    group.add_argument("--time", metavar="COL", help="train on what comes before, score what comes after")
+    group.add_argument("--id", metavar="COL", help="Column that identifies the rows; it is not used as a feature.")
+    group.add_argument(
+        "--group", metavar="COL", help="Column of groups, such as patients; a group is never split between folds."
+    )
+    group.add_argument(
+        "--time", metavar="COL", help="Column of times; each fold is trained on earlier rows and tested on later rows."
+    )
     add_text_format(group)
     group.add_argument(
         "--max-rows", type=count, default=MAX_ROWS, metavar="N",
-        help=f"of a larger table take so many, drawn at random (default: {MAX_ROWS:,})",
+        help=f"Draw a random sample of N rows from a larger table (default: {MAX_ROWS:,}).",
     )  # fmt: skip
 
 
-def _add_contest(group: Any) -> None:
+def _add_comparison(group: Any) -> None:
     group.add_argument(
         "--methods", type=names, default=["default"], metavar="A,B",
-        help="names of `adacc methods`, or 'family', 'baselines', 'default' (the family and the quicker half of the "
-        "baselines), 'all'",
+        help="Methods listed by `adacc methods`, or 'family', 'baselines', 'default' (the family and the fast "
+        "baselines), 'all'.",
     )  # fmt: skip
     group.add_argument(
         "--rounds", type=rounds, default=100, metavar="N",
-        help="of boosting; adacc-forest has a size of its own (default: 100)",
+        help="Number of boosting rounds; adacc-forest keeps its own size (default: 100).",
     )  # fmt: skip
-    group.add_argument("--folds", type=count, default=5, metavar="N", help="parts, each scored once (default: 5)")
-    group.add_argument("--repeats", type=count, default=1, metavar="N", help="split anew so often (default: 1)")
     group.add_argument(
-        "--metric", choices=MEASURES, default="balanced_accuracy", metavar="MEASURE",
-        help=f"rank by: {', '.join(MEASURES)} (default: balanced_accuracy)",
+        "--folds", type=count, default=5, metavar="N", help="Number of cross-validation folds (default: 5)."
+    )
+    group.add_argument(
+        "--repeats", type=count, default=1, metavar="N", help="Number of cross-validation repeats (default: 1)."
+    )
+    group.add_argument(
+        "--metric", choices=MEASURES, default="balanced_accuracy", metavar="METRIC",
+        help=f"Rank the methods by {', '.join(MEASURES)} (default: balanced_accuracy).",
     )  # fmt: skip
-    group.add_argument("--jobs", type=count, metavar="N", help="worker processes (default: as many as cores)")
-    group.add_argument("--seed", type=seed, default=0, metavar="N", help="of all that is random (default: 0)")
+    group.add_argument("--jobs", type=count, metavar="N", help="Number of worker processes (default: number of cores).")
+    group.add_argument("--seed", type=seed, default=0, metavar="N", help="Random seed (default: 0).")
 
 
 def compare(options: Namespace) -> None:
@@ -109,35 +117,44 @@ def compare(options: Namespace) -> None:
         if file is not None:
             check_output(file, options.data or "-")
     if options.report is not None and options.report == options.json:
-        raise ValueError(f"{options.report} cannot be both the report and the figures; name another file for one")
+        raise ValueError(f"--report and --json must be different files, got {options.report} for both")
+    if options.report is not None:
+        check_report_libraries()
     if options.folds < 2:
         raise ValueError(f"--folds must be at least 2, got {options.folds}")
     from joblib import cpu_count
 
-    from adacc.cli.leaderboard import followed, show
+    from adacc.cli.leaderboard import show, show_progress
     from adacc.compare import Plan, contest, contestants, make_splits
+    from adacc.compare.contest import missing_libraries
     from adacc.compare.verdict import Leaderboard, report
 
     everyone = contestants()
     plan = Plan(_chosen(options.methods, everyone), options.rounds, options.seed)
+    missing = missing_libraries()
+    if missing and not options.quiet and {"default", "family", "baselines", "all"} & {*options.methods}:
+        echo_note(f'methods of {", ".join(missing)} are skipped; to include them: pip install "adacc[compare]"')
     problem = _problem(options)
     splits = make_splits(problem, options.folds, options.repeats, options.seed)
-    standing = Leaderboard(problem, splits, plan, options.metric, everyone)
-    is_whole = followed(contest(problem, splits, plan, options.jobs or cpu_count()), standing, options.quiet)
-    if not standing.ranking():
-        if is_whole:
-            raise ValueError(f"no method could do all parts: {standing.why_none()}")
-        raise KeyboardInterrupt("before anything was done")
-    result = report(standing, spelled(options, "data"), options.folds, options.repeats, not is_whole)
+    leaderboard = Leaderboard(problem, splits, plan, options.metric, everyone)
+    outcomes = contest(problem, splits, plan, options.jobs or cpu_count())
+    is_complete = show_progress(outcomes, leaderboard, options.quiet)
+    if not leaderboard.ranking():
+        if is_complete:
+            raise ValueError(f"no method completed all folds: {leaderboard.why_none()}")
+        raise KeyboardInterrupt("before the first result")
+    result = report(leaderboard, command_line(options, "data"), options.folds, options.repeats, not is_complete)
+    for finding in result["data"]["findings"]:
+        finding["text"] = with_flags(finding["text"], options)
     if result["model"] is not None:
         method = result["model"]["method"]
         command = _train_command(options, problem, method, plan.rounds_of(method))
-        result["model"]["train_command"] = None if command is None else plain(command)
+        result["model"]["train_command"] = None if command is None else printable(command)
     _write(options, result)
     show(result)
-    _say_what_next(options, result)
-    if not is_whole:
-        raise KeyboardInterrupt("before the end; the figures are of what was done")
+    _echo_next_steps(options, result)
+    if not is_complete:
+        raise KeyboardInterrupt("before the end; the results are incomplete")
 
 
 def _problem(options: Namespace) -> Any:
@@ -145,26 +162,26 @@ def _problem(options: Namespace) -> Any:
 
     if options.data is None:
         if options.target not in (None, "digit"):
-            raise ValueError(f"--target {options.target} is of which table? Name a file, or - for standard input")
+            raise ValueError(f"--target {options.target} needs a table: give a file, or - for standard input")
         for name in ("drop", "id", "group", "time", "sep", "decimal"):
             if getattr(options, name):
-                raise ValueError(f"--{name} is for a table of your own: name a file, or - for standard input")
+                raise ValueError(f"--{name} needs a table: give a file, or - for standard input")
         problem = digits(options.positive)
     elif options.target is None:
-        raise ValueError(f"which column of {options.data} is to be predicted? Say it with --target COL")
+        raise ValueError(f"--target COL is required: the column of {options.data} to predict")
     else:
-        opened = open_given(options)
+        opened = open_input(options)
         problem = read_problem(
             opened, options.target, options.positive, options.drop, options.id, options.group, options.time
         )
     used = problem.sample(options.max_rows, options.seed)
     if used is not problem and not options.quiet:
-        note(f"{len(problem.y):,} rows are more than --max-rows: {len(used.y):,} of them are drawn, by class")
+        echo_note(f"using a stratified random sample of {len(used.y):,} of {len(problem.y):,} rows (--max-rows)")
     return used
 
 
 def _chosen(given: list[str], everyone: dict[str, Any]) -> tuple[str, ...]:
-    """Names of methods, groups of them written out."""
+    """Names of methods, with the names of groups expanded."""
     from adacc.compare.contest import QUICK, find_method
 
     groups = {
@@ -178,29 +195,29 @@ def _chosen(given: list[str], everyone: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _train_command(options: Namespace, problem: Any, method: str, rounds: int) -> str | None:
-    """How to train the method on what was judged: of several labels one against the rest."""
+    """The command that trains a method on the same classes."""
     if options.data is None:
         return None
     positive = options.positive or (str(problem.positive) if problem.n_labels > 2 else None)
     stem = "model" if options.data == "-" else Path(options.data).name.partition(".")[0]
-    parts = ["adacc", "train", options.data, *option("--target", options.target), "--method", method]
+    arguments = ["adacc", "train", options.data, *option("--target", options.target), "--method", method]
     given = {"--positive": positive, "--drop": options.drop, "--id": options.id, "--group": options.group}
     for name, value in {**given, "--time": options.time}.items():
-        parts += option(name, value) if value else []
-    parts += text_format(options)
-    parts += ["--rounds", str(rounds)] if rounds != 100 else []
-    return shlex.join([*parts, "--model", f"{stem}.adacc"])
+        arguments += option(name, value) if value else []
+    arguments += text_format(options)
+    arguments += ["--rounds", str(rounds)] if rounds != 100 else []
+    return shlex.join([*arguments, "--model", f"{stem}.adacc"])
 
 
-def _say_what_next(options: Namespace, result: dict[str, Any]) -> None:
-    say("")
+def _echo_next_steps(options: Namespace, result: dict[str, Any]) -> None:
+    echo("")
     if options.report is not None:
-        say(f"Report: {plain(options.report)}")
+        echo(f"Report: {printable(options.report)}")
     if options.json is not None:
-        say(f"Figures: {plain(options.json)}")
+        echo(f"Results: {printable(options.json)}")
     command = (result["model"] or {}).get("train_command")
     if command is not None:
-        say(f"Next: {command}")
+        echo(f"Next: {command}")
 
 
 def _write(options: Namespace, result: dict[str, Any]) -> None:

@@ -1,24 +1,22 @@
-"""`adacc completion`: what a shell needs to complete our commands and options."""
+"""`adacc completion`: shell completion scripts."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace, _SubParsersAction
 from typing import Any
 
-from adacc.cli.show import say
+from adacc.cli.terminal import echo
 
 EXAMPLES = """\
 examples:
   adacc completion bash > ~/.local/share/bash-completion/completions/adacc
-  adacc completion zsh > ~/.zfunc/_adacc        # with ~/.zfunc among $fpath
+  adacc completion zsh > ~/.zfunc/_adacc        # ~/.zfunc must be in $fpath
 """
 
 
-def add_to(commands: Any) -> None:
-    top: ArgumentParser = commands.add_parser(
-        "completion", help="make the Tab key complete commands and options", epilog=EXAMPLES
-    )
-    top.add_argument("shell", choices=("bash", "zsh", "tcsh"), metavar="SHELL", help="bash, zsh or tcsh")
+def add_parser_to(commands: Any) -> None:
+    top: ArgumentParser = commands.add_parser("completion", help="Print a shell completion script.", epilog=EXAMPLES)
+    top.add_argument("shell", choices=("bash", "zsh", "tcsh"), metavar="SHELL", help="Shell: bash, zsh or tcsh.")
     top.set_defaults(run=show)
 
 
@@ -29,11 +27,11 @@ def show(options: Namespace) -> None:
 
     top = parser()
     _complete_files(top, {"FILE": shtab.FILE, "DATA": shtab.FILE, "MODEL": shtab.FILE, "DIR": shtab.DIRECTORY})
-    say(shtab.complete(top, shell=options.shell), end="")
+    echo(shtab.complete(top, shell=options.shell), end="")
 
 
 def _complete_files(command: ArgumentParser, by_metavar: dict[str, Any]) -> None:
-    """Let names of files be completed where one is expected."""
+    """Complete file and directory names by the metavar of each option."""
     for action in command._actions:
         if isinstance(action, _SubParsersAction):
             for below in action.choices.values():

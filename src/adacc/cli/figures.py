@@ -1,4 +1,4 @@
-"""`adacc figures`: the paper's figures, from our own models."""
+"""`adacc figures`: reproduce the figures of the AdaCC paper."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from pathlib import Path
 from typing import Any
 
 from adacc.cli.options import count, names
-from adacc.cli.show import say
+from adacc.cli.terminal import echo
 
 
-def add_to(commands: Any) -> None:
-    top: ArgumentParser = commands.add_parser("figures", help="the figures of the AdaCC paper, from our own models")
-    top.add_argument("what", choices=("paper",), metavar="WHAT", help="'paper'")
-    top.add_argument("--out", required=True, metavar="DIR", help="where PNG, SVG and CSV files go")
-    top.add_argument("--data-dir", metavar="DIR", help="a folder with the data sets (default: ADACC_DATA)")
-    top.add_argument("--datasets", type=names, metavar="A,B", help="average over these sets only")
-    top.add_argument("--study", metavar="DIR", help="results of a study, for ranks and learning curves")
-    top.add_argument("--jobs", type=count, default=1, metavar="N", help="threads (1)")
-    top.add_argument("--quiet", action="store_true", help="no progress bar")
+def add_parser_to(commands: Any) -> None:
+    top: ArgumentParser = commands.add_parser("figures", help="Reproduce the figures of the AdaCC paper.")
+    top.add_argument("what", choices=("paper",), metavar="WHAT", help="Which figures: 'paper'.")
+    top.add_argument("--out", required=True, metavar="DIR", help="Output directory for PNG, SVG and CSV files.")
+    top.add_argument("--data-dir", metavar="DIR", help="Directory with the data sets (default: ADACC_DATA).")
+    top.add_argument(
+        "--datasets", type=names, metavar="A,B", help="Names of the data sets to average over (default: all)."
+    )
+    top.add_argument("--study", metavar="DIR", help="Results of a study, for ranks and learning curves.")
+    top.add_argument("--jobs", type=count, default=1, metavar="N", help="Number of threads (default: 1).")
+    top.add_argument("--quiet", action="store_true", help="Disable the progress bar.")
     top.set_defaults(run=draw)
 
 
@@ -37,4 +39,4 @@ def draw(options: Namespace) -> None:
     with tqdm(total=len(sets), disable=options.quiet, file=sys.stderr, unit="set") as bar:
         of_sets = set_figures(sets, options.data_dir, options.jobs, lambda _: bar.update())
         for figure in chain(toy_figures(), of_study, of_sets):
-            say(str(save(figure, Path(options.out))[0]))
+            echo(str(save(figure, Path(options.out))[0]))

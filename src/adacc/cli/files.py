@@ -1,24 +1,32 @@
-"""Files that a command writes, looked at before any work is done."""
+"""Checks of output files before any computation."""
 
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 
-def check_output(path: Path, *read: str | Path) -> None:
-    """Refuse a file that could not be written, or that is one of those to `read`."""
+def check_output(path: Path, *inputs: str | Path) -> None:
+    """Raise ValueError if a file cannot be written, or is one of the `inputs`."""
     if str(path) == "-" or path.absolute().parts[:2] in (("/", "dev"), ("/", "proc")):
-        raise ValueError(f"{path} is no file that could be replaced; name one")
+        raise ValueError(f"{path} is not a regular file; give the path of a file")
     if path.is_dir():
-        raise ValueError(f"{path} is a folder; name a file in it")
+        raise ValueError(f"{path} is a directory; give the path of a file")
     if not path.parent.is_dir():
-        raise ValueError(f"{path} cannot be written: there is no folder {path.parent}; make it, or name another file")
+        raise ValueError(f"Cannot write {path}: directory {path.parent} does not exist")
     if path.exists() and not path.is_file():
-        raise ValueError(f"{path} is a device or a pipe; name a file")
+        raise ValueError(f"{path} is a device or a pipe; give the path of a file")
     if not os.access(path.parent, os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
-        raise ValueError(f"{path} may not be written by you; change permissions, or name another file")
-    for other in read:
+        raise ValueError(f"Permission denied: {path}")
+    for other in inputs:
         source = Path(other).expanduser()
         if str(other) != "-" and path.exists() and source.exists() and path.samefile(source):
-            raise ValueError(f"{path} is read by this command and would be lost; name another file to write")
+            raise ValueError(f"{path} is an input of this command and would be overwritten; give another output file")
+
+
+def check_report_libraries() -> None:
+    """Raise ImportError if a library that draws reports is missing, before any computation."""
+    missing = [name for name in ("altair", "vl_convert", "jinja2") if find_spec(name) is None]
+    if missing:
+        raise ImportError(f'--report needs {", ".join(missing)}: pip install "adacc[compare]"')

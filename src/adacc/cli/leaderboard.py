@@ -1,4 +1,4 @@
-"""A comparison on the terminal: while it runs, and when it is done."""
+"""The progress and the results of a comparison on the terminal."""
 
 from __future__ import annotations
 
@@ -13,142 +13,155 @@ from rich.measure import Measurement
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from adacc.cli.show import plain
+from adacc.cli.terminal import printable
 from adacc.compare import Outcome
 from adacc.compare.verdict import MEASURES, Leaderboard
 from adacc.report.words import about_data, class_counts, counted, summary
 
 SHOWN = ("balanced_accuracy", "gmean", "tpr", "tnr", "f1", "auc", "average_precision", "opm", "brier", "seconds")
 
-LEFT_OUT = ("opm", "gmean", "seconds", "brier", "average_precision", "f1", "auc", "tnr", "tpr", "balanced_accuracy")
-"""Which measures go first where a terminal is too narrow for all: a figure that is cut off is worse than none."""
+OMITTED_FIRST = (
+    "opm",
+    "gmean",
+    "seconds",
+    "brier",
+    "average_precision",
+    "f1",
+    "auc",
+    "tnr",
+    "tpr",
+    "balanced_accuracy",
+)
+"""The order in which measures are omitted if the terminal is too narrow for all."""
 
-PIPED = 160
-"""Columns that are taken where there is no terminal: nothing is cut off."""
+PIPED_WIDTH = 160
+"""Columns of the output if it is not a terminal."""
 
-UNLIMITED = 10_000
+UNLIMITED_WIDTH = 10_000
 
 
-class Screen(Console):
-    """One that leaves a closed pipe, as of `| head`, to us: rich would end the program."""
+class PipeConsole(Console):
+    """A console that raises BrokenPipeError, as in `| head`; rich would exit."""
 
     def on_broken_pipe(self) -> None:
-        raise  # it is called where the error is handled
+        raise  # called inside the except clause of rich
 
 
 class Line(NamedTuple):
-    """Of the table: a sign before the method, its label, and of each measure the mean and, if known, the spread."""
+    """A table row: rank, label, mean and standard deviation of each measure, and the folds done if not all."""
 
-    sign: str
+    rank: str
     label: str
     values: Mapping[str, tuple[float, float | None]]
-    rest: str = ""
+    folds_done: str = ""
 
 
-def followed(outcomes: Iterable[Outcome], standing: Leaderboard, quiet: bool) -> bool:
-    """Tell the standing of each outcome, showing it as it fills; whether all came before Ctrl-C."""
+def show_progress(outcomes: Iterable[Outcome], leaderboard: Leaderboard, quiet: bool) -> bool:
+    """Add each outcome to the leaderboard and show it live; return False if interrupted by Ctrl-C."""
     console = Console(stderr=True, highlight=False)
     progress = Progress(
         TextColumn("comparing"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"),
-        TimeElapsedColumn(), TextColumn("gone,"), TimeRemainingColumn(), TextColumn("to go"),
+        TimeElapsedColumn(), TextColumn("elapsed,"), TimeRemainingColumn(), TextColumn("remaining"),
     )  # fmt: skip
-    task = progress.add_task("", total=len(standing.splits) * len(standing.plan.methods))
+    task = progress.add_task("", total=len(leaderboard.splits) * len(leaderboard.plan.methods))
 
     def screen() -> Group:
-        lines = [_so_far(standing, rank, name) for rank, name in enumerate(standing.ranking(), start=1)]
-        room = max(console.height - 5, 3)  # a screen that is too small shows the leaders
-        return Group(_table(lines[:room], standing.metric, console), progress)
+        lines = [_partial_line(leaderboard, rank, name) for rank, name in enumerate(leaderboard.ranking(), start=1)]
+        room = max(console.height - 5, 3)  # a small screen shows the best methods
+        return Group(_table(lines[:room], leaderboard.metric, console), progress)
 
     shown = not quiet and console.is_terminal
     live = Live(get_renderable=screen, console=console, transient=True, refresh_per_second=4) if shown else None
     try:
         with live or nullcontext():
             for outcome in outcomes:
-                standing.tell(outcome)
+                leaderboard.tell(outcome)
                 progress.advance(task)
     except KeyboardInterrupt:
         return False
     return True
 
 
-def _so_far(standing: Leaderboard, rank: int, name: str) -> Line:
-    values = {measure: (mean, None) for measure, mean in standing.means(name).items()}
-    n_done, n_parts = len(standing.measures[name]), len(standing.splits)
-    return Line(str(rank), standing.contestants[name].label, values, "" if n_done == n_parts else f"{n_done}/{n_parts}")
+def _partial_line(leaderboard: Leaderboard, rank: int, name: str) -> Line:
+    values = {measure: (mean, None) for measure, mean in leaderboard.means(name).items()}
+    n_done, n_folds = len(leaderboard.measures[name]), len(leaderboard.splits)
+    return Line(
+        str(rank), leaderboard.contestants[name].label, values, "" if n_done == n_folds else f"{n_done}/{n_folds}"
+    )
 
 
 def show(result: dict[str, Any]) -> None:
-    """What was found: the data, the table, the verdict, what to look at, what to do next."""
-    console = Screen(highlight=False, soft_wrap=False)
+    """Print the data, the table of results, the summary and the findings."""
+    console = PipeConsole(highlight=False, soft_wrap=False)
     if not console.is_terminal:
-        console = Screen(highlight=False, width=PIPED)
+        console = PipeConsole(highlight=False, width=PIPED_WIDTH)
     data, protocol = result["data"], result["protocol"]
 
-    def say(text: str = "", indent: str = "") -> None:
-        shown = plain(text.replace("\xa0", " "))
+    def echo(text: str = "", indent: str = "") -> None:
+        shown = printable(text.replace("\xa0", " "))
         console.print(fill(shown, min(console.width, 100), subsequent_indent=indent), markup=False)
 
-    say(f"{data['source']}: {'; '.join(class_counts(data))}.")
-    say(" ".join(about_data(data)))
-    parts = f"{protocol['parts']} parts" if protocol["parts_done"] == protocol["parts"] else _unfinished(protocol)
-    say(f"{parts}, {protocol['splits']}; {protocol['rounds']} rounds; per cent, mean and spread over the parts.")
-    say()
-    lines = [_final(rank, each) for rank, each in enumerate(result["methods"], start=1) if each["metrics"]]
+    echo(f"{data['source']}: {'; '.join(class_counts(data))}.")
+    echo(" ".join(about_data(data)))
+    folds = f"{protocol['parts']} folds" if protocol["parts_done"] == protocol["parts"] else _unfinished(protocol)
+    echo(f"{folds}, {protocol['splits']}; {protocol['rounds']} rounds; per cent, mean ± standard deviation.")
+    echo()
+    lines = [_final_line(rank, each) for rank, each in enumerate(result["methods"], start=1) if each["metrics"]]
     console.print(_table(lines, protocol["metric"], console))
-    if any("≈" in line.sign for line in lines):
-        say("≈ cannot be told from the best.")
-    say()
+    if any("≈" in line.rank for line in lines):
+        echo("≈ not significantly different from the best (p >= 0.05).")
+    echo()
     for sentence in summary(result):
-        say(sentence)
+        echo(sentence)
     for method in result["methods"]:
         if method["failed"]:
-            failed = f"{method['failed']['parts']} of {counted(protocol['parts'], 'part')}"
-            say(f"{method['label']} failed in {failed}: {method['failed']['reason']}", "  ")
+            failed = f"{method['failed']['parts']} of {counted(protocol['parts'], 'fold')}"
+            echo(f"{method['label']} failed in {failed}: {method['failed']['reason']}", "  ")
     for finding in data["findings"]:
-        say(f"{finding['level'].capitalize()}: {finding['title']}. {finding['text']}", "  ")
+        echo(f"{finding['level'].capitalize()}: {finding['title']}. {finding['text']}", "  ")
 
 
 def _unfinished(protocol: Mapping[str, Any]) -> str:
-    return f"stopped: {protocol['parts_done']} of {protocol['parts']} parts are complete"
+    return f"interrupted: {protocol['parts_done']} of {protocol['parts']} folds are complete"
 
 
-def _final(rank: int, method: Mapping[str, Any]) -> Line:
+def _final_line(rank: int, method: Mapping[str, Any]) -> Line:
     versus = method["versus_best"]
-    sign = "≈" if versus and not versus["significant"] else ""
+    mark = "≈" if versus and not versus["significant"] else ""
     values = {name: (each["mean"], each["std"]) for name, each in method["metrics"].items()}
-    return Line(f"{sign}{rank}", method["label"], values)
+    return Line(f"{mark}{rank}", method["label"], values)
 
 
 def _table(lines: Sequence[Line], metric: str, console: Console) -> Table:
-    """As much as there is room for: the spread of all measures, or only of the one that ranks, or fewer measures."""
+    """The widest table that fits: all standard deviations, or only that of the metric, or fewer measures."""
     measures = list(SHOWN if metric in SHOWN else (metric, *SHOWN))
     table = _table_of(lines, measures, metric, measures)
-    for leave_out in (None, *LEFT_OUT):
-        if Measurement.get(console, console.options.update(width=UNLIMITED), table).maximum <= console.width:
+    for omitted in (None, *OMITTED_FIRST):
+        if Measurement.get(console, console.options.update(width=UNLIMITED_WIDTH), table).maximum <= console.width:
             break
-        measures = [name for name in measures if name == metric or name != leave_out]
+        measures = [name for name in measures if name == metric or name != omitted]
         table = _table_of(lines, measures, metric, [metric])
     return table
 
 
-def _table_of(lines: Sequence[Line], measures: Sequence[str], metric: str, with_spread: Collection[str]) -> Table:
+def _table_of(lines: Sequence[Line], measures: Sequence[str], metric: str, with_std: Collection[str]) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0), collapse_padding=True, pad_edge=False)
     table.add_column("", justify="right", no_wrap=True)
     table.add_column("method", no_wrap=True, overflow="ellipsis", min_width=12, ratio=None)
     for name in measures:
         table.add_column(MEASURES[name], justify="right", no_wrap=True, style="bold" if name == metric else "")
-    unfinished = any(line.rest for line in lines)
+    unfinished = any(line.folds_done for line in lines)
     if unfinished:
-        table.add_column("parts", justify="right", no_wrap=True)
+        table.add_column("folds", justify="right", no_wrap=True)
     for i, line in enumerate(lines):
-        cells = [_cell(name, *line.values[name], name in with_spread) for name in measures]
-        row = [line.sign, plain(line.label), *cells, *([line.rest] if unfinished else [])]
+        cells = [_cell(name, *line.values[name], name in with_std) for name in measures]
+        row = [line.rank, printable(line.label), *cells, *([line.folds_done] if unfinished else [])]
         table.add_row(*row, style="green" if i == 0 else "")
     return table
 
 
-def _cell(name: str, mean: float, std: float | None, with_spread: bool) -> str:
+def _cell(name: str, mean: float, std: float | None, with_std: bool) -> str:
     if name == "seconds":
         return f"{mean:.2f}" if mean < 10 else f"{mean:.0f}"
     text = f"{100 * mean:.1f}"
-    return f"{text} ±{100 * std:.1f}" if with_spread and std is not None else text
+    return f"{text} ±{100 * std:.1f}" if with_std and std is not None else text

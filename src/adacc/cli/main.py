@@ -1,4 +1,4 @@
-"""Which commands there are, and what becomes of errors."""
+"""The argument parser, the entry point, and the handling of errors."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 import adacc
+from adacc.cli.flags import with_flags
 from adacc.cli.options import option
 
 FAILED, USAGE, STOPPED = 1, 2, 130
-"""Exit codes: a fault of ours; something was wrong with what was asked; Ctrl-C."""
+"""Exit codes: internal error; invalid input; Ctrl-C."""
 
 COMMANDS = (
     "compare",
@@ -35,11 +36,18 @@ COMMANDS = (
     "datasets",
     "completion",
 )
-"""Each is a module of this folder."""
+"""Each command is a module of this package."""
+
+EXTRAS = dict.fromkeys(("pandas", "pyarrow", "rich", "shtab", "threadpoolctl"), "cli") | {
+    "matplotlib": "plot",
+    "dask": "dask",
+    "distributed": "dask",
+}
+"""The extra that installs each library; "compare" installs all others."""
 
 EXAMPLES = """\
 examples:
-  adacc compare                                     all methods on a built-in set
+  adacc compare                                     compare all methods on the built-in digits
   adacc compare claims.csv --target fraud --report claims.html
   adacc train claims.csv --target fraud --method adacc2 --model fraud.adacc
   adacc predict fraud.adacc new.csv --proba -o scores.csv
@@ -47,112 +55,117 @@ examples:
 
 
 class Parser(ArgumentParser):
-    """Says what is wrong in a line or two, without the list of all options; keeps the lines of examples."""
+    """Prints errors without the usage, and help texts with their line breaks."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **{"formatter_class": RawDescriptionHelpFormatter, **options})
 
     def error(self, message: str) -> NoReturn:
-        self.exit(USAGE, f"adacc: error: {message}\n`{self.prog} --help` says more\n")
+        self.exit(USAGE, f"adacc: error: {message}\nSee `{self.prog} --help`\n")
 
 
 def parser() -> ArgumentParser:
     top = Parser(prog="adacc", description="Boosting for rare classes.", epilog=EXAMPLES)
     top.add_argument("--version", action="version", version=f"adacc {adacc.__version__}")
-    top.add_argument("--debug", action="store_true", help="show where in the code an error came up")
+    top.add_argument("--debug", action="store_true", help="Print the traceback of an error.")
     commands = top.add_subparsers(title="commands", dest="command", required=True, metavar="COMMAND")
     for name in COMMANDS:
-        import_module(f"adacc.cli.{name}").add_to(commands)
+        import_module(f"adacc.cli.{name}").add_parser_to(commands)
     return top
 
 
 def command() -> NoReturn:
-    """What the terminal calls: `main`, and an end that no thread can disturb.
+    """The console script: run `main`, then exit without finalizing the interpreter.
 
-    Arrow may still be reading from a file object of Python's, and a thread of its that asks for an interpreter which is
-    being taken down aborts the process. So it is not taken down: what libraries have to do at the end is done, and then
-    the process ends at once.
+    A thread of Arrow that still reads from a Python file object would abort the process if the interpreter were
+    finalized. The exit handlers of libraries run first.
     """
     code = FAILED
-    sys.unraisablehook = _tell_of_unraisable
+    sys.unraisablehook = _handle_unraisable
 
-    @atexit.register  # before any library does: the first to be registered is the last to be called
-    def _end() -> None:
+    @atexit.register  # registered first, so called last
+    def _exit() -> None:
         for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError, AttributeError):  # closed, or never there
+            with suppress(OSError, ValueError, AttributeError):  # closed or missing
                 stream.flush()
         os._exit(code)
 
     try:
         code = main()
-    except SystemExit as end:  # of the parser, which has said why
-        code = end.code if isinstance(end.code, int) else 0
+    except SystemExit as error:  # raised by the parser, which has printed the message
+        code = error.code if isinstance(error.code, int) else 0
     sys.exit(code)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; 0, or another number where it failed."""
+    """Run a command and return its exit code."""
     warnings.showwarning = _show_warning
-    warnings.filterwarnings("ignore", "[0-9]+ tasks which were still being processed")  # joblib's word on Ctrl-C
-    threading.excepthook = _tell_of_thread
-    _let_any_text_out()
+    warnings.filterwarnings("ignore", "[0-9]+ tasks which were still being processed")  # joblib warns so on Ctrl-C
+    threading.excepthook = _handle_thread_error
+    _replace_unencodable_text()
     given = list(sys.argv[1:] if arguments is None else arguments)
-    debug = "--debug" in given  # wherever it stands
+    debug = "--debug" in given  # at any position
     options = Namespace()
     try:
-        options = _parsed([each for each in given if each != "--debug"])
+        options = _parse([each for each in given if each != "--debug"])
         options.run(options)
         sys.stdout.flush()
         return 0
-    except BrokenPipeError:  # of `adacc ... | head`
+    except BrokenPipeError:  # as in `adacc ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except KeyboardInterrupt as stop:
-        sys.stderr.write(f"\nadacc: stopped {stop}".rstrip() + "\n")
+    except KeyboardInterrupt as error:
+        sys.stderr.write(f"\nadacc: interrupted {error}".rstrip() + "\n")
         return STOPPED
     except ImportError as error:
-        return _fail(f"{error}. The commands need more than the library: pip install 'adacc[cli,plot]'", USAGE, debug)
+        return _fail(_missing_library(error), USAGE, debug)
     except OSError as error:
-        of_a_file = error.filename is not None and error.strerror is not None
-        return _fail(f"{error.filename}: {error.strerror}" if of_a_file else str(error), USAGE, debug)
+        has_file = error.filename is not None and error.strerror is not None
+        return _fail(f"{error.filename}: {error.strerror}" if has_file else str(error), USAGE, debug)
     except ValueError as error:
-        return _fail(f"{error}{_how(error, options)}", USAGE, debug)
+        return _fail(f"{with_flags(str(error), options)}{_suggested_options(error, options)}", USAGE, debug)
     except Exception as error:
-        said = f"{type(error).__name__}: {error}"
-        return _fail(f"this should not happen, and is a fault of adacc: {said} (--debug shows where)", FAILED, debug)
+        reason = f"{type(error).__name__}: {error}"
+        return _fail(f"internal error, please report it: {reason} (--debug prints the traceback)", FAILED, debug)
 
 
-def _how(error: ValueError, options: Namespace) -> str:
-    """The options that do what an error about a table advises to."""
+def _missing_library(error: ImportError) -> str:
+    if "pip install" in str(error):
+        return str(error)
+    library = (error.name or "").partition(".")[0]
+    return f'{library or error} is not installed: pip install "adacc[{EXTRAS.get(library, "compare")}]"'
+
+
+def _suggested_options(error: ValueError, options: Namespace) -> str:
+    """The options that do what a TableError suggests."""
     if getattr(error, "decimal", None) and hasattr(options, "decimal"):
         return f": {shlex.join(option('--decimal', error.decimal))}"  # type: ignore[attr-defined]
     columns = getattr(error, "columns", ())
     if not columns or not hasattr(options, "drop"):
         return ""
     ids = getattr(error, "ids", ())
-    said = f" with {shlex.join(option('--drop', list(columns)))}"
+    text = f" with {shlex.join(option('--drop', list(columns)))}"
     if ids:
-        what = "it" if len(columns) == 1 else "an id"
-        said += f", or name {what} with {shlex.join(option('--id', ids[0]))}"
-    return said
+        text += f", or mark an id column with {shlex.join(option('--id', ids[0]))}"
+    return text
 
 
-def _tell_of_thread(failed: Any) -> None:
-    """What went wrong in a thread; not in that of joblib's whose workers were killed while it gave them work."""
-    of_workers = getattr(failed.thread, "executor_flags", None)
-    if not getattr(of_workers, "kill_workers", False):
-        threading.__excepthook__(failed)
+def _handle_thread_error(args: Any) -> None:
+    """Print the error of a thread, except of joblib's thread whose workers were killed."""
+    executor_flags = getattr(args.thread, "executor_flags", None)
+    if not getattr(executor_flags, "kill_workers", False):
+        threading.__excepthook__(args)
 
 
-def _tell_of_unraisable(failed: Any) -> None:
-    """What went wrong where nothing can be raised, as while an object is let go; a Ctrl-C is heard a little later."""
-    if failed.exc_type is KeyboardInterrupt:
-        threading.Timer(0.01, _thread.interrupt_main).start()  # once this is over
+def _handle_unraisable(args: Any) -> None:
+    """Repeat a Ctrl-C that came where nothing can be raised, such as in a finalizer."""
+    if args.exc_type is KeyboardInterrupt:
+        threading.Timer(0.01, _thread.interrupt_main).start()
     else:
-        sys.__unraisablehook__(failed)
+        sys.__unraisablehook__(args)
 
 
-def _parsed(given: list[str]) -> Namespace:
+def _parse(given: list[str]) -> Namespace:
     top = parser()
     options, unknown = top.parse_known_args(given)
     if unknown:
@@ -160,21 +173,21 @@ def _parsed(given: list[str]) -> Namespace:
         while any(isinstance(action, _SubParsersAction) for action in command._actions):
             command = _commands(command)[options.action]
         near = get_close_matches(unknown[0].partition("=")[0], command._option_string_actions, n=1)
-        command.error(f"{unknown[0]!r} is unknown here{f': did you mean {near[0]}?' if near else ''}")
+        command.error(f"unknown argument {unknown[0]!r}{f'; did you mean {near[0]}?' if near else ''}")
     return options
 
 
 def _commands(top: ArgumentParser) -> dict[str, ArgumentParser]:
-    (below,) = (action for action in top._actions if isinstance(action, _SubParsersAction))
-    return dict(below.choices)
+    (subparsers,) = (action for action in top._actions if isinstance(action, _SubParsersAction))
+    return dict(subparsers.choices)
 
 
-def _let_any_text_out() -> None:
-    """Names and labels are any text, which a terminal of another encoding may not have; it gets a question mark."""
+def _replace_unencodable_text() -> None:
+    """Print a question mark for each character that the encoding of the terminal lacks."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
-        if stream is None:  # closed before we came
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 (as long as the process)
+        if stream is None:  # closed by the parent process
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 (open until the process ends)
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
 
@@ -187,5 +200,5 @@ def _fail(reason: str, code: int, debug: bool) -> int:
 
 
 def _show_warning(message: Any, *_: Any, **__: Any) -> None:
-    """A line for a reader of the terminal, who does not care which line of which file warns."""
+    """Print a warning without its location in the code."""
     sys.stderr.write(f"adacc: {message}\n")

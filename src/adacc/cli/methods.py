@@ -1,4 +1,4 @@
-"""`adacc methods`: what can be trained, and what it is compared with."""
+"""`adacc methods`: list the methods and the baselines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from adacc.cli.show import say, table, width
+from adacc.cli.terminal import echo, format_table, terminal_width
 
 if TYPE_CHECKING:
     from adacc.algorithms import Method
@@ -16,29 +16,28 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 examples:
-  adacc methods                 all of them
-  adacc methods adacc1          its formula, its source, its options
-  adacc methods adacc-forest    what it does instead of a formula
-  adacc methods lightgbm        a baseline that adacc compares with
+  adacc methods                 list all methods
+  adacc methods adacc1          formula, source and options of a method
+  adacc methods adacc-forest    description of the forest
+  adacc methods lightgbm        description of a baseline
 """
 
-NARROW = 22
-"""Signs of a source in a line of the table."""
+SOURCE_WIDTH = 22
+"""Characters of the column of sources."""
 
 
-def add_to(commands: Any) -> None:
+def add_parser_to(commands: Any) -> None:
     top: ArgumentParser = commands.add_parser(
-        "methods", help="the methods, their formulas, sources and options", epilog=EXAMPLES,
-        description="Methods that `adacc train` trains, and the baselines that `adacc compare`\n"
-        "sets beside them.",
+        "methods", help="List methods with their formulas, sources and options.", epilog=EXAMPLES,
+        description="List the methods of `adacc train` and the baselines of `adacc compare`.",
     )  # fmt: skip
-    top.add_argument("name", nargs="?", metavar="NAME", help="all about this one")
+    top.add_argument("name", nargs="?", metavar="NAME", help="Describe this method.")
     top.set_defaults(run=show)
 
 
 @dataclass(frozen=True)
 class Own:
-    """A method of adacc, with what its docstrings say."""
+    """A boosting method of adacc, described by its docstrings."""
 
     name: str
     method: Method
@@ -67,7 +66,7 @@ class Own:
 
     @property
     def paragraphs(self) -> list[str]:
-        """What the rule says, and those that it only differs from."""
+        """Docstrings of the rule and its base rules."""
         from adacc.algorithms import Rule
 
         rules = [rule for rule in self.method.rule.__mro__ if issubclass(rule, Rule) and rule is not Rule]
@@ -77,21 +76,21 @@ class Own:
     def options(self) -> list[str]:
         from adacc.algorithms import Rule
 
-        found = []
+        lines = []
         for name, default in self.method.options().items():
             others = [value for value in Rule.allowed.get(name, ()) if value != default]
-            found.append(f"{name} = {default!r}" + (f" (or {', '.join(map(repr, others))})" if others else ""))
-        return found
+            lines.append(f"{name} = {default!r}" + (f" (or {', '.join(map(repr, others))})" if others else ""))
+        return lines
 
 
 @dataclass(frozen=True)
 class OwnForest:
-    """A forest of adacc, with what the docstring of its class says: it has no rule of its own."""
+    """A forest of adacc, described by the docstring of its class."""
 
     name: str
     method: Method
     classifier: type
-    costs: ClassVar = "found"
+    costs: ClassVar = "learned"
     options: ClassVar[list[str]] = []
 
     @property
@@ -112,7 +111,7 @@ class OwnForest:
 
 
 def _head(cls: type) -> str:
-    """A docstring up to its parameters."""
+    """The docstring before its parameters."""
     return (inspect.getdoc(cls) or "").partition("\nParameters\n")[0]
 
 
@@ -125,42 +124,42 @@ def own_methods() -> dict[str, Own | OwnForest]:
 
 
 def show(options: Namespace) -> None:
-    from adacc.algorithms.catalog import unknown
     from adacc.compare import contestants
+    from adacc.compare.contest import find_method
 
     own, everyone = own_methods(), contestants()
     others = {name: each for name, each in everyone.items() if not each.is_own}
     if options.name is None:
-        say(_all(own, others))
+        echo(_format_all(own, others))
     elif options.name in own:
-        say(_of_own(own[options.name], everyone.get(options.name)))
-    elif options.name in others:
-        say(_of_other(others[options.name]))
+        echo(_format_own(own[options.name], everyone.get(options.name)))
     else:
-        raise unknown(options.name, [*own, *others])
+        echo(_format_baseline(others[find_method(options.name, everyone)]))
 
 
-def _all(own: dict[str, Own | OwnForest], others: dict[str, Contestant]) -> str:
+def _format_all(own: dict[str, Own | OwnForest], others: dict[str, Contestant]) -> str:
     rows = [[each.name, each.costs, each.about, each.source] for each in own.values()]
-    room = width() - max(map(len, own)) - len("given") - NARROW - 6
-    ours = table(["method", "costs", "what it does", "source"], rows, left=range(4), wrapped={2: room, 3: NARROW})
+    room = terminal_width() - max(map(len, own)) - len("learned") - SOURCE_WIDTH - 6
+    own_table = format_table(
+        ["method", "costs", "description", "source"], rows, left=range(4), wrapped={2: room, 3: SOURCE_WIDTH}
+    )
     rows = [[each.name, each.library.partition(" ")[0], each.about.rstrip(".")] for each in others.values()]
-    room = width() - sum(max((len(row[i]) for row in rows), default=0) for i in (0, 1)) - 4
-    theirs = table(["method", "library", "what it is"], rows, left=range(3), wrapped={2: room})
+    room = terminal_width() - sum(max((len(row[i]) for row in rows), default=0) for i in (0, 1)) - 4
+    baseline_table = format_table(["method", "library", "description"], rows, left=range(3), wrapped={2: room})
     return (
-        f"{ours}\n\ncosts: given by you or tuned; found by the method itself; none.\n\n"
-        f"`adacc compare` also tries these baselines:\n\n{theirs}\n\n`adacc methods NAME` says more."
+        f"{own_table}\n\ncosts: given (or tuned), learned by the method, or none.\n\n"
+        f"Baselines of `adacc compare`:\n\n{baseline_table}\n\n`adacc methods NAME` describes one method."
     )
 
 
-def _of_own(own: Own | OwnForest, contestant: Contestant | None) -> str:
+def _format_own(own: Own | OwnForest, contestant: Contestant | None) -> str:
     if contestant is None:
-        compared = "left out: a library that it needs is not installed"
+        compared = 'imbalanced-learn is not installed: pip install "adacc[compare]"'
     else:
         compared = f"--methods {own.name}, shown as {contestant.label}"
     costs = {
-        "given": "yours with --costs; otherwise those of best F1 on the training rows",
-        "found": "none to give: the method finds them itself, round by round",
+        "given": "given by --costs; by default the costs of best F1 on the training rows",
+        "learned": "learned by the method in each round",
         "none": "none",
     }
     facts = {
@@ -173,36 +172,36 @@ def _of_own(own: Own | OwnForest, contestant: Contestant | None) -> str:
     }
     lines = [f"{own.name}: {own.about}", "", *(f"{name:<8}  {text}" for name, text in facts.items() if text)]
     for text in own.paragraphs:
-        lines += ["", _fitted(text)]
+        lines += ["", _wrap_paragraphs(text)]
     return "\n".join(lines)
 
 
-def _fitted(text: str) -> str:
-    """Paragraphs of which those that are wider than the terminal are broken anew."""
+def _wrap_paragraphs(text: str) -> str:
+    """Wrap the paragraphs that are wider than the terminal."""
     paragraphs = text.split("\n\n")
     return "\n\n".join(
-        fill(each.replace("\n", " "), width()) if max(map(len, each.splitlines())) > width() else each
+        fill(each.replace("\n", " "), terminal_width()) if max(map(len, each.splitlines())) > terminal_width() else each
         for each in paragraphs
     )
 
 
-def _of_other(other: Contestant) -> str:
+def _format_baseline(other: Contestant) -> str:
     return "\n".join(
         [
             f"{other.name}: {other.about}",
             "",
             f"compare   --methods {other.name}, shown as {other.label}",
-            f"from      {other.library}",
+            f"library   {other.library}",
             f"train     no: {not_trained(other.name, other.library.partition(' ')[0])}",
         ]
     )
 
 
 def not_trained(name: str, library: str) -> str:
-    """Why `adacc train` does not train a baseline, and what to do instead."""
+    """Why `adacc train` does not train a baseline, and the alternative."""
     if name == "adaboost-threshold":
         return (
-            "it is a baseline of `adacc compare`: AdaBoost with a tuned threshold. Train adaboost, and choose a "
+            "it is a baseline of `adacc compare`: AdaBoost with a tuned threshold. Train adaboost and set the "
             "threshold with `adacc predict --threshold`, or in Python with scikit-learn's TunedThresholdClassifierCV"
         )
-    return f"it is a baseline of `adacc compare`, from {library}; `adacc methods` lists what adacc trains"
+    return f"it is a baseline of `adacc compare` from {library}; `adacc methods` lists the methods of adacc"

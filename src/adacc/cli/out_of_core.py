@@ -1,4 +1,4 @@
-"""`adacc train --memory-limit`: a table larger than memory becomes a model."""
+"""`adacc train --memory-limit`: train on a table larger than memory."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from adacc.algorithms.catalog import FORESTS
-from adacc.cli.options import open_given
-from adacc.cli.training import Trained, costs_by_label, left_out, split_columns
+from adacc.cli.options import open_input
+from adacc.cli.training import Trained, costs_by_label, dropped_columns, split_columns
 from adacc.compare.model import choose_booster
 from adacc.distributed.memory import read_size
-from adacc.distributed.parquet import count_pairs, fit_pieces, open_pieces
-from adacc.distributed.survey import PartitionTask
+from adacc.distributed.parquet import count_pairs, fit_partitions, open_partitions
+from adacc.distributed.partition_stats import PartitionTask
 from adacc.tables.chunks import Chunks
 from adacc.tables.features import check_chunks
 from adacc.tables.target import choose_positive, count_labels, name_of_rest
@@ -26,63 +26,65 @@ if TYPE_CHECKING:
 
 
 def train_from_disk(options: Namespace) -> Trained:
-    """The same as in memory."""
+    """Train out of core; the model is the same as in memory."""
     limit = read_size(options.memory_limit, "--memory-limit")
     if options.calibrate is not None:
         raise ValueError(
-            "--calibrate holds out rows in five folds, which takes all rows in memory; give either it or --memory-limit"
+            "--calibrate needs all rows in memory for cross-validation; give either --calibrate or --memory-limit"
         )
     if options.method in FORESTS:
         raise ValueError(
-            f"--method {options.method} draws its bags from all rows, which takes them in memory; give either it or "
+            f"--method {options.method} needs all rows in memory to draw bags; choose another method, or leave out "
             "--memory-limit"
         )
-    opened = open_given(options)
-    # Nothing is split here, so that groups and times need only be left out of the features.
-    chunks = Chunks(opened, [*left_out(options), *split_columns(options)], options.target)
+    opened = open_input(options)
+    # There are no inner splits, so groups and times are only removed from the features.
+    chunks = Chunks(opened, [*dropped_columns(options), *split_columns(options)], options.target)
     values, n_rows = count_labels(chunks, options.target)
     labels, positive, others, relabel = values.tolist(), None, [], None
     if options.positive is not None or len(labels) == 2:
         positive = labels[choose_positive(labels, n_rows, options.positive, options.target, options.data)]
     if positive is not None and len(labels) > 2:
         others = [str(labels[k]) for k in sorted(range(len(labels)), key=lambda k: -n_rows[k]) if labels[k] != positive]
-        relabel, positive = _against_rest(positive, name_of_rest(labels)), str(positive)
+        relabel, positive = _merge_rest(positive, name_of_rest(labels)), str(positive)
         values = relabel(values)
     costs = costs_by_label(options.costs, values)
     estimator = choose_booster(options.method, positive, options.rounds, options.seed, costs)
-    with shown_progress() as tell:
-        pieces = open_pieces(estimator, chunks, options.target, None, limit, options.scratch, tell, relabel)
-        model = fit_pieces(estimator, pieces, check_chunks)
-        counts = sum(pieces.answers(PartitionTask(count_pairs, ([model],))))[0]
+    with progress_bar() as report_progress:
+        partitions = open_partitions(
+            estimator, chunks, options.target, None, limit, options.scratch, report_progress, relabel
+        )
+        model = fit_partitions(estimator, partitions, check_chunks)
+        counts = sum(partitions.results(PartitionTask(count_pairs, ([model],))))[0]
     return Trained(model, chunks.kinds, positive, others, counts)
 
 
-def _against_rest(positive: Any, rest: str) -> Callable[[NDArray[Any]], NDArray[Any]]:
+def _merge_rest(positive: Any, rest: str) -> Callable[[NDArray[Any]], NDArray[Any]]:
     import numpy as np
 
     return lambda labels: np.where(labels == positive, str(positive), rest).astype(object)
 
 
 @contextmanager
-def shown_progress() -> Iterator[Callable[[str, int, int], None] | None]:
-    """What is told of the stages, as a bar on the terminal; None where there is no terminal."""
+def progress_bar() -> Iterator[Callable[[str, int, int], None] | None]:
+    """A callback that shows progress bars on the terminal; None if there is no terminal."""
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
         yield None
         return
     progress = Progress(
         TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"),
-        TimeElapsedColumn(), TextColumn("gone,"), TimeRemainingColumn(), TextColumn("to go"),
+        TimeElapsedColumn(), TextColumn("elapsed,"), TimeRemainingColumn(), TextColumn("remaining"),
         console=console, transient=True,
     )  # fmt: skip
     stages: dict[str, Any] = {}
 
-    def tell(stage: str, done: int, whole: int) -> None:
+    def update(stage: str, done: int, total: int) -> None:
         if stage not in stages:
             for task in stages.values():
                 progress.update(task, visible=False)
             stages[stage] = progress.add_task(stage)
-        progress.update(stages[stage], completed=done, total=whole)
+        progress.update(stages[stage], completed=done, total=total)
 
     with progress:
-        yield tell
+        yield update

@@ -1,4 +1,4 @@
-"""`adacc predict`: a model's answers for a table of any size."""
+"""`adacc predict`: predictions of a model for a table of any size."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from adacc.cli.files import check_output
+from adacc.cli.model_file import ModelFile, open_model_file
 from adacc.cli.options import add_model, add_text_format, add_threshold, path
-from adacc.cli.saved import Saved, read_saved
-from adacc.cli.show import plain, say
+from adacc.cli.terminal import echo, printable
 from adacc.files import whole_file
 
 if TYPE_CHECKING:
@@ -22,28 +22,28 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 examples:
-  adacc predict fraud.adacc new.csv                 labels, to the terminal
+  adacc predict fraud.adacc new.csv                 print the labels
   adacc predict fraud.adacc new.csv --id claim --proba -o scores.csv
   adacc predict fraud.adacc new.parquet --threshold 0.2 -o scores.parquet
   zcat new.csv.gz | adacc predict fraud.adacc - | sort | uniq -c
 """
 
 
-def add_to(commands: Any) -> None:
+def add_parser_to(commands: Any) -> None:
     top: ArgumentParser = commands.add_parser(
-        "predict", help="a model's answers for new rows", epilog=EXAMPLES,
-        description="Predict the rows of a table, in their order. It may be larger than memory; columns go\n"
-        "by their names, in any order, and others may stand among them.",
+        "predict", help="Predict the rows of a table.", epilog=EXAMPLES,
+        description="Predict the rows of a table, in their order. The table can be larger than memory.\n"
+        "Columns are matched by name; other columns are ignored.",
     )  # fmt: skip
     add_model(top)
-    top.add_argument("data", metavar="DATA", help="the table; '-' is standard input")
-    top.add_argument("--proba", action="store_true", help="add the probability of each class, a column p_LABEL each")
-    top.add_argument("--id", metavar="COL", help="a column of the table that is to stand beside the answers")
+    top.add_argument("data", metavar="DATA", help="Table to predict; - is standard input.")
+    top.add_argument("--proba", action="store_true", help="Add the probability of each class as a column p_LABEL.")
+    top.add_argument("--id", metavar="COL", help="Column of the table to copy to the output.")
     add_threshold(top)
     add_text_format(top)
     top.add_argument(
         "-o", "--output", type=path, metavar="FILE",
-        help="write to .csv, .tsv (.gz packs them), .parquet or .arrow instead of CSV to the terminal",
+        help="Write to a .csv, .tsv (also .gz), .parquet or .arrow file instead of CSV to stdout.",
     )  # fmt: skip
     top.set_defaults(run=predict)
 
@@ -54,56 +54,58 @@ def predict(options: Namespace) -> None:
     if options.output is not None:
         check_output(options.output, options.model, options.data)
         if not options.output.name.lower().endswith(ENDINGS):
-            raise ValueError(f"{options.output}: output files end in {', '.join(ENDINGS)}; name one of these")
-    saved = read_saved(options.model)
+            raise ValueError(f"--output must end in {', '.join(ENDINGS)}, got {options.output}")
+    model_file = open_model_file(options.model)
     if options.threshold is not None:
-        saved.check_two_classes("--threshold")
-    _check_id(saved, options)
-    batches = saved.open(options, [] if options.id is None else [options.id])
+        model_file.check_two_classes("--threshold")
+    _check_id(model_file, options)
+    batches = model_file.open(options, [] if options.id is None else [options.id])
     counts: Counter[Any] = Counter()
     with _output(options.output) as output:
         for X, kept in batches:
-            answers = _answers(saved, X, kept, options)
-            counts.update(answers["prediction"].value_counts().to_dict())
-            output.write(answers)
+            predictions = _predictions(model_file, X, kept, options)
+            counts.update(predictions["prediction"].value_counts().to_dict())
+            output.write(predictions)
         if not counts:
-            output.write(_no_answers(saved, options))
+            output.write(_empty_predictions(model_file, options))
     if options.output is not None:
-        each = ", ".join(f"{counts[label]:,} {plain(label, 40)}" for label in saved.labels)
-        say(f"{options.output}: {counts.total():,} rows, predicted {each}")
+        each = ", ".join(f"{counts[label]:,} {printable(label, 40)}" for label in model_file.labels)
+        echo(f"{options.output}: {counts.total():,} rows, predicted {each}")
 
 
-def _check_id(saved: Saved, options: Namespace) -> None:
-    if options.id in ("prediction", *(f"p_{label}" for label in saved.labels if options.proba)):
-        raise ValueError(f"--id {options.id}: the answers have a column of this name; rename that of the table")
+def _check_id(model_file: ModelFile, options: Namespace) -> None:
+    if options.id in ("prediction", *(f"p_{label}" for label in model_file.labels if options.proba)):
+        raise ValueError(f"--id {options.id} is also a column of the output; rename the column of the table")
 
 
-def _answers(saved: Saved, X: pd.DataFrame, kept: pd.DataFrame, options: Namespace) -> pd.DataFrame:
+def _predictions(model_file: ModelFile, X: pd.DataFrame, kept: pd.DataFrame, options: Namespace) -> pd.DataFrame:
     import pandas as pd
 
-    answers = pd.DataFrame({"prediction": saved.model.classes_[saved.class_index(X, options.threshold)]}, index=X.index)
+    predictions = pd.DataFrame(
+        {"prediction": model_file.model.classes_[model_file.class_index(X, options.threshold)]}, index=X.index
+    )
     if options.proba:
-        answers[[f"p_{label}" for label in saved.labels]] = saved.model.predict_proba(X)
+        predictions[[f"p_{label}" for label in model_file.labels]] = model_file.model.predict_proba(X)
     if options.id is not None:
-        answers.insert(0, options.id, kept[options.id])
-    return answers
+        predictions.insert(0, options.id, kept[options.id])
+    return predictions
 
 
-def _no_answers(saved: Saved, options: Namespace) -> pd.DataFrame:
-    """For a table without rows, which a model would refuse."""
+def _empty_predictions(model_file: ModelFile, options: Namespace) -> pd.DataFrame:
+    """The output for a table without rows, which models reject."""
     import numpy as np
     import pandas as pd
 
-    answers = pd.DataFrame({"prediction": saved.model.classes_[:0]})
+    predictions = pd.DataFrame({"prediction": model_file.model.classes_[:0]})
     if options.proba:
-        answers[[f"p_{label}" for label in saved.labels]] = np.empty((0, len(saved.labels)))
+        predictions[[f"p_{label}" for label in model_file.labels]] = np.empty((0, len(model_file.labels)))
     if options.id is not None:
-        answers.insert(0, options.id, pd.Series(dtype=object))
-    return answers
+        predictions.insert(0, options.id, pd.Series(dtype=object))
+    return predictions
 
 
 class Output(Protocol):
-    """Where answers go, some rows at a time."""
+    """A writer of predictions in batches."""
 
     def write(self, frame: pd.DataFrame) -> None: ...
 
@@ -118,13 +120,13 @@ def _output(file: Path | None) -> Iterator[Output]:
     from adacc.tables.sources import TEXT
 
     name = file.name.lower()
-    with whole_file(file) as scratch:
+    with whole_file(file) as temporary_file:
         if name.endswith(tuple(TEXT)):
-            packed = name.endswith(".gz")
-            opened = (gzip.open if packed else open)(scratch, "wt", encoding="utf-8", newline="")
+            is_gzip = name.endswith(".gz")
+            opened = (gzip.open if is_gzip else open)(temporary_file, "wt", encoding="utf-8", newline="")
             output: Output = TextOutput(opened, "\t" if ".tsv" in name else ",")
         else:
-            output = ArrowOutput(scratch, is_parquet=name.endswith(".parquet"))
+            output = ArrowOutput(temporary_file, is_parquet=name.endswith(".parquet"))
         try:
             yield output
         finally:
@@ -135,20 +137,20 @@ class TextOutput:
     """Delimited text."""
 
     def __init__(self, file: IO[str], separator: str) -> None:
-        self._file, self._separator, self._begun = file, separator, False
+        self._file, self._separator, self._has_header = file, separator, False
 
     def write(self, frame: pd.DataFrame) -> None:
         if frame.columns[0] != "prediction":
             frame = frame.assign(**{frame.columns[0]: _as_text(frame.iloc[:, 0])})
-        frame.to_csv(self._file, sep=self._separator, index=False, header=not self._begun)
-        self._begun = True
+        frame.to_csv(self._file, sep=self._separator, index=False, header=not self._has_header)
+        self._has_header = True
 
     def close(self) -> None:
         self._file.close()
 
 
 def _as_text(ids: pd.Series) -> pd.Series:
-    """Ids as text has them: pandas makes floats of whole numbers with gaps, and 79.0 is no id."""
+    """Integer ids without decimals: pandas converts integers with missing values to floats."""
     if ids.dtype.kind != "f":
         return ids
     return ids.map(lambda each: f"{each:.0f}" if each.is_integer() else each, na_action="ignore").astype(object)
@@ -183,8 +185,8 @@ class ArrowOutput:
 
 
 def _schema(frame: pd.DataFrame) -> Any:
-    """Types of the columns; one that is empty so far can only be the id column, which may turn out to be text."""
+    """The column types; an id column without values so far is written as text."""
     import pyarrow as pa
 
-    found = pa.Schema.from_pandas(frame, preserve_index=False).remove_metadata()
-    return pa.schema([field.with_type(pa.string()) if pa.types.is_null(field.type) else field for field in found])
+    inferred = pa.Schema.from_pandas(frame, preserve_index=False).remove_metadata()
+    return pa.schema([field.with_type(pa.string()) if pa.types.is_null(field.type) else field for field in inferred])

@@ -1,4 +1,4 @@
-"""`adacc study`: run an evaluation, see how far it is, make its tables."""
+"""`adacc study`: run an evaluation, show its progress, print its tables."""
 
 from __future__ import annotations
 
@@ -11,54 +11,64 @@ from pathlib import Path
 from typing import Any
 
 from adacc.cli.options import bins, count, names, numbers
-from adacc.cli.show import say, table
+from adacc.cli.terminal import echo, format_table
 
 
-def add_to(commands: Any) -> None:
-    top: ArgumentParser = commands.add_parser("study", help="the evaluation of the AdaCC paper, or your own")
+def add_parser_to(commands: Any) -> None:
+    top: ArgumentParser = commands.add_parser("study", help="Run the evaluation of the AdaCC paper, or your own.")
     actions = top.add_subparsers(dest="action", required=True, metavar="ACTION")
-    _add_run(actions.add_parser("run", help="compute what is not computed yet; stop it whenever you like"))
-    status = actions.add_parser("status", help="how far a study is")
-    status.add_argument("folder", metavar="DIR", help="of a study")
+    _add_run(actions.add_parser("run", help="Run a study; an interrupted run continues where it stopped."))
+    status = actions.add_parser("status", help="Show the progress of a study.")
+    status.add_argument("folder", metavar="DIR", help="Results directory of a study.")
     status.set_defaults(run=show_status)
-    tables = actions.add_parser("tables", help="the tables of the paper, and more, from the results")
-    tables.add_argument("folder", metavar="DIR", help="of a study, or of the CSV files that --out wrote")
+    tables = actions.add_parser("tables", help="Print the result tables of a study.")
+    tables.add_argument("folder", metavar="DIR", help="Results directory of a study, or of CSV files written by --out.")
     tables.add_argument(
-        "--format", choices=("text", "csv", "markdown", "latex"), default="text", help="(default: text)"
+        "--format", choices=("text", "csv", "markdown", "latex"), default="text", help="Output format (default: text)."
     )
-    tables.add_argument("--only", type=names, metavar="A,B", help="these tables; see --list")
-    tables.add_argument("--list", action="store_true", help="the names of the tables")
-    tables.add_argument("--out", metavar="FOLDER", help="write each table to a file, and the means of every set as CSV")
+    tables.add_argument("--only", type=names, metavar="A,B", help="Names of the tables to print; see --list.")
+    tables.add_argument("--list", action="store_true", help="List the names of the tables.")
+    tables.add_argument(
+        "--out", metavar="DIR", help="Write each table to a file, and the means of each data set as CSV."
+    )
     tables.set_defaults(run=show_tables)
 
 
 def _add_run(run: ArgumentParser) -> None:
-    run.add_argument("protocol", metavar="STUDY", help="'paper', 'forest', or a TOML file like them")
-    run.add_argument("--out", required=True, metavar="DIR", help="where results are kept")
-    where = run.add_argument_group("where and how")
-    where.add_argument("--data-dir", metavar="DIR", help="a folder with the data sets (default: ADACC_DATA)")
-    where.add_argument("--jobs", type=count, default=1, metavar="N", help="parts computed at a time (default: 1)")
+    run.add_argument("protocol", metavar="STUDY", help="'paper', 'forest', or a TOML file of the same format.")
+    run.add_argument("--out", required=True, metavar="DIR", help="Results directory.")
+    where = run.add_argument_group("execution")
+    where.add_argument("--data-dir", metavar="DIR", help="Directory with the data sets (default: ADACC_DATA).")
+    where.add_argument(
+        "--jobs", type=count, default=1, metavar="N", help="Number of folds computed in parallel (default: 1)."
+    )
     where.add_argument(
         "--executor", choices=("process", "local", "dask"), default="process",
-        help="who computes: worker processes, this process, or a Dask cluster (default: process)",
+        help="Compute in worker processes, in this process, or on a Dask cluster (default: process).",
     )  # fmt: skip
-    where.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster (default: one on this machine)")
-    where.add_argument("--quiet", action="store_true", help="no progress bar")
-    what = run.add_argument_group("what, if not all that the study says")
-    what.add_argument("--datasets", type=names, metavar="A,B", help="these sets only")
+    where.add_argument(
+        "--scheduler", metavar="ADDRESS", help="Scheduler address of a Dask cluster (default: start a local cluster)."
+    )
+    where.add_argument("--quiet", action="store_true", help="Disable the progress bar.")
+    what = run.add_argument_group("overrides of the study")
+    what.add_argument("--datasets", type=names, metavar="A,B", help="Names of the data sets.")
     what.add_argument(
         "--data", action="append", default=[], metavar="FILE[:TARGET]",
-        help="your own data, CSV or Parquet, and the column to predict (default: target); may be given again",
+        help="Your own CSV or Parquet file and its target column (default: target); can be repeated.",
     )  # fmt: skip
-    what.add_argument("--methods", type=names, metavar="A,B", help="these methods only")
-    what.add_argument("--repeats", type=count, metavar="N", help="how often each set is split anew")
-    what.add_argument("--folds", type=count, metavar="N", help="parts that it is split into")
-    what.add_argument("--rounds", type=numbers, metavar="T,T", help="numbers of rounds, such as 25,50")
+    what.add_argument("--methods", type=names, metavar="A,B", help="Names of the methods.")
+    what.add_argument("--repeats", type=count, metavar="N", help="Number of cross-validation repeats.")
+    what.add_argument("--folds", type=count, metavar="N", help="Number of cross-validation folds.")
+    what.add_argument("--rounds", type=numbers, metavar="T,T", help="Numbers of boosting rounds, such as 25,50.")
     what.add_argument(
-        "--dialect", choices=("paper", "authors", "both"), help="formulas as printed, or of the authors' code"
+        "--dialect",
+        choices=("paper", "authors", "both"),
+        help="Formulas as printed in the papers, or as in the authors' code.",
     )
-    what.add_argument("--tuned-on", choices=("training", "validation"), help="where the best costs are found")
-    what.add_argument("--max-bins", type=bins, metavar="N", help="of a feature's values; 'exact' for all of them")
+    what.add_argument("--tuned-on", choices=("training", "validation"), help="Rows on which the costs are tuned.")
+    what.add_argument(
+        "--max-bins", type=bins, metavar="N", help="Maximum number of bins per feature, or 'exact' for no binning."
+    )
     run.set_defaults(run=run_study)
 
 
@@ -78,7 +88,7 @@ def run_study(options: Namespace) -> None:
     total = sum(work(task) for task in protocol.tasks())
     bar = tqdm(
         total=total, initial=total - sum(map(work, tasks)), disable=options.quiet, smoothing=0.05, file=sys.stderr,
-        bar_format="{percentage:3.0f}% |{bar}| {elapsed} gone, {remaining} to go{postfix}",
+        bar_format="{percentage:3.0f}% |{bar}| {elapsed} elapsed, {remaining} remaining{postfix}",
     )  # fmt: skip
     n_done = len(protocol.tasks()) - len(tasks)
     try:
@@ -86,17 +96,19 @@ def run_study(options: Namespace) -> None:
             for done in run(protocol, store, tasks, data_dir, options.jobs, options.executor):
                 n_done += 1
                 failed.update(done.failed)
-                bar.set_postfix_str(f"{n_done} of {len(protocol.tasks())} parts", refresh=False)
+                bar.set_postfix_str(f"{n_done} of {len(protocol.tasks())} folds", refresh=False)
                 bar.update(work(done.task))
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"at {n_done} of {len(protocol.tasks())} parts; the same command goes on") from None
-    for method, n_parts in failed.most_common():
-        sys.stderr.write(f"adacc: {method} failed in {n_parts} parts; its errors are recorded with the results\n")
-    say(f"{n_done} of {len(protocol.tasks())} parts are done. Next: adacc study tables {shlex.quote(options.out)}")
+        raise KeyboardInterrupt(
+            f"at {n_done} of {len(protocol.tasks())} folds; run the same command to continue"
+        ) from None
+    for method, n_folds in failed.most_common():
+        sys.stderr.write(f"adacc: {method} failed in {n_folds} folds; the errors are stored with the results\n")
+    echo(f"{n_done} of {len(protocol.tasks())} folds are done. Next: adacc study tables {shlex.quote(options.out)}")
 
 
 def _protocol(options: Namespace) -> Any:
-    """The study with what the options change in it."""
+    """The study with the overrides of the command line."""
     from adacc.study.plan import check, choose_methods, read_protocol
 
     protocol = read_protocol(options.protocol)
@@ -115,7 +127,7 @@ def _protocol(options: Namespace) -> Any:
 
 
 def _own_file(given: str) -> tuple[str, tuple[str, str | None]]:
-    """Name, path and target column of FILE[:TARGET]; a colon may be part of either."""
+    """Name, path and target column of FILE[:TARGET]; both may contain colons."""
     parts = given.split(":")
     splits = [(":".join(parts[:i]), ":".join(parts[i:])) for i in range(len(parts), 0, -1)]
     is_file = [path for path in splits if Path(path[0]).expanduser().is_file()]
@@ -142,11 +154,11 @@ def show_status(options: Namespace) -> None:
         mean = f"{seconds[name] / done[name]:.1f} s" if done[name] else ""
         faults = ", ".join(f"{method} ({count})" for method, count in failed[name].items())
         rows.append([name, f"{done[name]} of {each}", mean, faults])
-    say(table(["set", "parts", "each takes", "methods that failed"], rows, left=(0, 3)))
+    echo(format_table(["data set", "folds", "time per fold", "failed methods"], rows, left=(0, 3)))
     weight = {task: work(task) for task in protocol.tasks()}
     share = sum(weight[task] for task in weight if store.path(task).exists()) / sum(weight.values())
-    so_far = f"{sum(done.values())} of {len(weight)} parts are done, about {share:.0%} of the work"
-    say(f"\n{so_far}, in {_duration(sum(seconds.values()))} of one core.")
+    so_far = f"{sum(done.values())} of {len(weight)} folds are done, about {share:.0%} of the work"
+    echo(f"\n{so_far}, in {_duration(sum(seconds.values()))} of computation.")
 
 
 def _duration(seconds: float) -> str:
@@ -162,16 +174,18 @@ def show_tables(options: Namespace) -> None:
     summary = read_summary(options.folder)
     tables = all_tables(summary)
     if options.list:
-        say("\n".join(f"{each.name}: {each.title}" for each in tables))
+        echo("\n".join(f"{each.name}: {each.title}" for each in tables))
         return
     if options.only is not None:
         known = {each.name: each for each in tables}
         unknown = [name for name in options.only if name not in known]
         if unknown:
-            raise ValueError(f"there is no table {unknown[0]!r}; there are {', '.join(known)}")
+            raise ValueError(
+                f"--only must name tables of this study, got {unknown[0]!r}; the tables are {', '.join(known)}"
+            )
         tables = [known[name] for name in options.only]
     if options.out is None:
-        say("\n\n".join(render(each, options.format) for each in tables))
+        echo("\n\n".join(render(each, options.format) for each in tables))
         return
     for path in write_all(tables, summary, options.format, Path(options.out)):
-        say(str(path))
+        echo(str(path))

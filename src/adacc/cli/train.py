@@ -1,4 +1,4 @@
-"""`adacc train`: a table becomes a model file."""
+"""`adacc train`: train a model on a table and save it."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adacc.cli.files import check_output
 from adacc.cli.options import (
-    LISTS,
+    QUOTING_HELP,
     add_text_format,
+    command_line,
     costs,
     names,
-    open_given,
+    open_input,
     path,
     rounds,
     seed,
-    spelled,
     text_format,
 )
-from adacc.cli.show import number, plain, say, share, table
-from adacc.cli.training import Trained, costs_by_label, left_out, split_columns
+from adacc.cli.terminal import echo, format_number, format_percent, format_table, printable
+from adacc.cli.training import Trained, costs_by_label, dropped_columns, split_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,67 +40,71 @@ examples:
   adacc train claims.csv --target fraud --drop '"amount, EUR",town' --sep ';' --decimal , --model fraud.adacc
 
 """
-    + LISTS
+    + QUOTING_HELP
 )
 
 
-def add_to(commands: Any) -> None:
+def add_parser_to(commands: Any) -> None:
     top: ArgumentParser = commands.add_parser(
-        "train", help="train a model on a table and save it", epilog=EXAMPLES,
-        description="Train a model as `adacc compare` judged it, and save it to a file.",
+        "train", help="Train a model on a table and save it.", epilog=EXAMPLES,
+        description="Train a model as `adacc compare` evaluates it, and save it to a file.",
     )  # fmt: skip
     top.add_argument(
         "data", metavar="DATA",
-        help="a table with a row for each case: .csv, .tsv (packed as .gz or not), .parquet or a folder of such files, "
-        ".arrow; '-' is standard input. Numbers, text, booleans and gaps are taken as they are",
+        help="Training data: a .csv, .tsv (also .gz), .parquet or .arrow file, a directory of .parquet files, or - for "
+        "standard input. Text, booleans and missing values need no encoding.",
     )  # fmt: skip
-    top.add_argument("--target", required=True, metavar="COL", help="the column to predict")
-    top.add_argument("--model", required=True, type=path, metavar="FILE", help="where the model goes")
-    top.add_argument("--method", default="adacc1", metavar="NAME", help="see `adacc methods` (default: adacc1)")
+    top.add_argument("--target", required=True, metavar="COL", help="Target column.")
+    top.add_argument("--model", required=True, type=path, metavar="FILE", help="Model file to write.")
+    top.add_argument(
+        "--method", default="adacc1", metavar="NAME", help="Method; see `adacc methods` (default: adacc1)."
+    )
     top.add_argument(
         "--positive", metavar="LABEL",
-        help="the class to be found (default: of two the rarer). Of more than two this one is told from all others, "
-        "which are called 'other'; without it each class is told from each",
+        help="Label of the positive class (default: the rarer of two). With more than two classes, train this class "
+        "against the rest, which is labelled 'other'; without it, train a multi-class model.",
     )  # fmt: skip
     add_text_format(top)
-    top.add_argument("--drop", type=names, default=[], metavar="A,B", help="columns to leave out; see below for commas")
-    top.add_argument("--id", metavar="COL", help="a column that names rows, and so is no feature")
+    top.add_argument("--drop", type=names, default=[], metavar="A,B", help="Columns to drop; see below for commas.")
+    top.add_argument("--id", metavar="COL", help="Column that identifies the rows; it is not used as a feature.")
     top.add_argument(
         "--group", metavar="COL",
-        help="a column of groups, such as patients: no inner split (calibration folds, bags of adacc-forest) separates "
-        "the rows of a group. It is no feature",
+        help="Column of groups, such as patients: inner splits (calibration folds, bags of adacc-forest) keep the rows "
+        "of a group together. It is not used as a feature.",
     )  # fmt: skip
     top.add_argument(
-        "--time", metavar="COL", help="a column of times: inner splits train on what comes before. It is no feature"
+        "--time",
+        metavar="COL",
+        help="Column of times: inner splits train on earlier rows. It is not used as a feature.",
     )
     top.add_argument(
         "--rounds", type=rounds, metavar="N",
-        help="rounds of boosting (default: 100); of adacc-forest its narrow bags (default: 40)",
+        help="Number of boosting rounds (default: 100); for adacc-forest, of balanced bags (default: 40).",
     )  # fmt: skip
     top.add_argument(
         "--costs", type=costs, metavar="L=C,...",
-        help="what an error on a row of each class costs, such as fraud=20,fine=1 or '\"no, never\"=3,ok=1', or "
-        "'balanced', for the methods that take costs (default: those of best F1 on the training rows)",
+        help="Misclassification cost of each class, such as fraud=20,fine=1 or '\"no, never\"=3,ok=1', or 'balanced', "
+        "for cost-sensitive methods (default: the costs of best F1 on the training rows).",
     )  # fmt: skip
     top.add_argument(
         "--calibrate", choices=("sigmoid", "isotonic"),
-        help="let probabilities be frequencies, as those of rows that were held out in five folds, or of adacc-forest "
-        "out of its bags",
+        help="Calibrate probabilities, by 5-fold cross-validation or, for adacc-forest, on out-of-bag rows.",
     )  # fmt: skip
-    top.add_argument("--seed", type=seed, default=0, metavar="N", help="of what is drawn at random (default: 0)")
+    top.add_argument("--seed", type=seed, default=0, metavar="N", help="Random seed (default: 0).")
     top.add_argument(
         "--memory-limit", metavar="SIZE",
-        help="the most memory to use, such as 1GB, libraries included: a Parquet table may then be larger than it",
+        help="Memory limit including libraries, such as 1GB: train out of core on a Parquet table.",
     )  # fmt: skip
     top.add_argument(
         "--scratch", type=path, metavar="DIR",
-        help="with --memory-limit: a folder with space for a byte a cell and 45 a row (default: TMPDIR or /var/tmp)",
+        help="Directory for the temporary files of --memory-limit: 1 byte per cell and 45 per row (default: TMPDIR or "
+        "/var/tmp).",
     )  # fmt: skip
     top.set_defaults(run=train)
 
 
 class Labels(NamedTuple):
-    """What is to be predicted: a label for each row, the one to be found if any, and those that became 'other'."""
+    """The label of each row, the positive label (None if multi-class), and the labels merged into 'other'."""
 
     y: NDArray[Any]
     positive: Any
@@ -112,7 +116,7 @@ def train(options: Namespace) -> None:
     _check_method(options.method)
     if options.memory_limit is None:
         if options.scratch is not None:
-            raise ValueError("--scratch is the folder for the files of --memory-limit; give both or none")
+            raise ValueError("--scratch needs --memory-limit")
         trained = _in_memory(options)
     else:
         from adacc.cli.out_of_core import train_from_disk
@@ -123,11 +127,11 @@ def train(options: Namespace) -> None:
         "kinds": trained.kinds,
         "positive": None if trained.positive is None else str(trained.positive),
         "others": trained.others,
-        "command": spelled(options, "data"),
+        "command": command_line(options, "data"),
         "source": options.data,
     }
     trained.model.save(options.model, notes)
-    _summarise(options, trained)
+    _print_summary(options, trained)
 
 
 def _in_memory(options: Namespace) -> Trained:
@@ -137,17 +141,17 @@ def _in_memory(options: Namespace) -> Trained:
     from adacc.compare.splits import check_dependence
     from adacc.tables import check_features, kinds_of, read_frame
 
-    beside, opened = split_columns(options), open_given(options)
-    frame = read_frame(opened, left_out(options), beside, options.target)
+    not_features, opened = split_columns(options), open_input(options)
+    frame = read_frame(opened, dropped_columns(options), not_features, options.target)
     labels = _labels(frame, options)
     group, time = (None if name is None else frame[name] for name in (options.group, options.time))
     check_dependence(group, time, options.data)
-    X = frame.drop(columns=[options.target, *beside])
+    X = frame.drop(columns=[options.target, *not_features])
     check_features(X, options.data)
     given = costs_by_label(options.costs, labels.y)
     model = fit(
         options.method, X, labels.y, labels.positive, options.rounds, options.seed, given, options.calibrate,
-        groups=frame[beside[0]].to_numpy() if beside else None, in_time=time is not None,
+        groups=frame[not_features[0]].to_numpy() if not_features else None, in_time=time is not None,
     )  # fmt: skip
     counts = confusion_matrix(labels.y, model.predict(X), labels=model.classes_)
     return Trained(model, kinds_of(X), labels.positive, labels.others, counts)
@@ -172,35 +176,40 @@ def _labels(frame: pd.DataFrame, options: Namespace) -> Labels:
     y = read_labels(frame, options.target, options.data)
     if options.positive is None and len(np.unique(y)) > 2:
         return Labels(y, None, [])
-    found = read_target(frame, options.target, options.positive, options.data)
-    if len(found.counts) == 2:
-        return Labels(y, found.positive, [])
-    one = str(found.positive)
-    others = [str(label) for label in found.counts if label != found.positive]
-    return Labels(np.where(found.y == 1, one, found.other).astype(object), one, others)
+    target = read_target(frame, options.target, options.positive, options.data)
+    if len(target.counts) == 2:
+        return Labels(y, target.positive, [])
+    one = str(target.positive)
+    others = [str(label) for label in target.counts if label != target.positive]
+    return Labels(np.where(target.y == 1, one, target.other).astype(object), one, others)
 
 
-def _summarise(options: Namespace, trained: Trained) -> None:
+def _print_summary(options: Namespace, trained: Trained) -> None:
     model, n_rows = trained.model, trained.counts.sum(axis=1)
     rows = []
     for k in sorted(range(len(n_rows)), key=lambda k: -n_rows[k]):
         label = model.classes_.tolist()[k]
-        name = plain(label, 40) + (" (to be found)" if label == trained.positive else "")
-        right = trained.counts[k, k]
-        rows.append([name, f"{n_rows[k]:,.0f}", share(n_rows[k] / n_rows.sum()), share(right / n_rows[k])])
+        name = printable(label, 40) + (" (positive)" if label == trained.positive else "")
+        n_correct = trained.counts[k, k]
+        rows.append(
+            [name, f"{n_rows[k]:,.0f}", format_percent(n_rows[k] / n_rows.sum()), format_percent(n_correct / n_rows[k])]
+        )
     costs_used = model.get_params(deep=False).get("costs")
     source = "standard input" if options.data == "-" else options.data
-    say(f"{source}: {n_rows.sum():,.0f} rows, {len(trained.kinds)} features")
-    say(f"method: {options.method}, {_size(model)}")
+    echo(f"{source}: {n_rows.sum():,.0f} rows, {len(trained.kinds)} features")
+    echo(f"method: {options.method}, {_size(model)}")
     if isinstance(costs_used, dict):
-        each = ", ".join(f"{plain(label, 40)} {number(cost)}" for label, cost in costs_used.items())
-        say(f"costs: {each}" + ("" if options.costs else " (of ten tried, those of best F1 on these rows)"))
-    say("\n" + table([options.target, "rows", "share", "recall"], rows))
-    say(f"\n{_caveat(model, options)}")
-    say(f"\n{options.model}: {_size_of_file(options.model.stat().st_size)}. Next:")
+        each = ", ".join(f"{printable(label, 40)} {format_number(cost)}" for label, cost in costs_used.items())
+        echo(
+            f"costs: {each}"
+            + ("" if options.costs else " (of ten candidates, the costs of best F1 on the training rows)")
+        )
+    echo("\n" + format_table([options.target, "rows", "share", "training recall"], rows))
+    echo(f"\n{_caveat(model, options)}")
+    echo(f"\n{options.model}: {_format_bytes(options.model.stat().st_size)}. Next:")
     predict = ["adacc", "predict", str(options.model), "NEW.csv", *text_format(options), "--proba", "-o", "scores.csv"]
-    say(f"  {shlex.join(predict)}")
-    say(f"  {shlex.join(['adacc', 'explain', str(options.model)])}")
+    echo(f"  {shlex.join(predict)}")
+    echo(f"  {shlex.join(['adacc', 'explain', str(options.model)])}")
 
 
 def _size(model: BaseAdditiveClassifier) -> str:
@@ -212,17 +221,17 @@ def _size(model: BaseAdditiveClassifier) -> str:
 
 
 def _caveat(model: BaseAdditiveClassifier, options: Namespace) -> str:
-    """How far the recall can be trusted; a forest knows better, unless a class has no row out of the bags."""
+    """A note on the training recall, and the out-of-bag accuracy of a forest if every class has out-of-bag rows."""
     accuracy = getattr(model, "oob_balanced_accuracy_", nan)
     if isnan(accuracy):
-        return "Recall is of the rows it was trained on, which flatters; `adacc compare` judges on rows not seen."
-    rows = "out of the bags"
+        return "Recall on training rows is optimistic; `adacc compare` estimates it on held-out rows."
+    rows = "out-of-bag rows"
     if options.group is not None:
-        rows += f", whole groups of {plain(options.group)!r}"
+        rows += f", whole groups of {printable(options.group)!r}"
     if options.time is not None:
-        rows = f"held out forward in {plain(options.time)!r}"
-    return f"Balanced accuracy on rows {rows}: {share(accuracy)}. Recall is of the rows it was trained on."
+        rows = f"held-out rows, later in {printable(options.time)!r} than the training rows"
+    return f"Balanced accuracy on {rows}: {format_percent(accuracy)}. Recall in the table is on training rows."
 
 
-def _size_of_file(n_bytes: int) -> str:
+def _format_bytes(n_bytes: int) -> str:
     return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e6 else f"{max(n_bytes / 1e3, 0.1):.1f} kB"

@@ -1,4 +1,4 @@
-"""What training in memory and from disk share on the command line."""
+"""Shared by `adacc train` in memory and out of core."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from adacc.cli.show import listed
+from adacc.cli.terminal import join_names
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 
 class Trained(NamedTuple):
-    """A model, what the columns that it was trained on hold, and what came of it.
+    """A trained model, the kinds of its columns, and its confusion matrix.
 
     Attributes
     ----------
     positive : label or None
-        The class to be found.
+        The positive class; None if multi-class.
     others : list of str
-        Labels that became 'other'.
+        Labels merged into 'other'.
     counts : ndarray of shape (n_classes, n_classes)
-        Rows of each (true, predicted) pair.
+        Confusion matrix of the training rows: rows are true classes, columns predicted ones.
     """
 
     model: BaseAdditiveClassifier
@@ -35,20 +35,20 @@ class Trained(NamedTuple):
 
 
 def split_columns(options: Namespace) -> list[str]:
-    """Columns that decide on inner splits, and so are no features."""
+    """The columns of --group and --time, which are not features."""
     names = [name for name in (options.group, options.time) if name is not None]
     if options.target in names:
-        raise ValueError(f"--target {options.target} is what is predicted, and cannot decide the splits too")
+        raise ValueError(f"--target {options.target} cannot also be given as --group or --time")
     return names
 
 
-def left_out(options: Namespace) -> list[str]:
-    """Columns that are neither features nor the target."""
+def dropped_columns(options: Namespace) -> list[str]:
+    """The columns of --drop and --id."""
     return [*options.drop, *([] if options.id is None else [options.id])]
 
 
 def costs_by_label(given: str | dict[str, float] | None, y: NDArray[Any]) -> Any:
-    """Costs by the labels themselves instead of their texts."""
+    """Costs by label instead of by the text of the label."""
     import numpy as np
 
     from adacc.tables import find_label
@@ -56,8 +56,10 @@ def costs_by_label(given: str | dict[str, float] | None, y: NDArray[Any]) -> Any
     if not isinstance(given, dict):
         return given
     labels = np.unique(y).tolist()
-    found = {text: find_label(text, labels) for text in given}
-    unknown = [text for text, at in found.items() if at is None]
+    index = {text: find_label(text, labels) for text in given}
+    unknown = [text for text, k in index.items() if k is None]
     if unknown:
-        raise ValueError(f"--costs names the label {unknown[0]!r}; the labels are {listed(labels, 20)}")
-    return {labels[at]: given[text] for text, at in found.items() if at is not None}
+        raise ValueError(
+            f"--costs must name labels of the target, got {unknown[0]!r}; the labels are {join_names(labels, 20)}"
+        )
+    return {labels[k]: given[text] for text, k in index.items() if k is not None}

@@ -132,7 +132,7 @@ def _findings(problem: Problem, columns: list[dict[str, Any]], duplicates: dict[
                 "warning",
                 f"Column {column['name']!r} alone all but gives the target away",
                 f"It separates the classes with an AUC of {alone:.3f}. Is it known before the target is? If not, it "
-                f"leaks the answer: leave it out (--drop) and compare again.",
+                f"leaks the answer: leave it out (`drop`) and compare again.",
             )
         elif alone >= STRONG:
             yield finding(
@@ -143,7 +143,7 @@ def _findings(problem: Problem, columns: list[dict[str, Any]], duplicates: dict[
     n_rare = int(problem.y.sum())
     if n_rare < FEW_ROWS:
         # Splits in the order of time are always the same.
-        more = ", and use --repeats" if problem.time is None else ""
+        more = ", and increase `repeats`" if problem.time is None else ""
         yield finding(
             "warning",
             f"Only {n_rare} rows are {problem.positive!r}",
@@ -154,7 +154,7 @@ def _findings(problem: Problem, columns: list[dict[str, Any]], duplicates: dict[
             "warning" if duplicates["across_folds"] > 0.05 * len(problem.y) else "note",
             f"{duplicates['across_folds']:,} scored rows have an equal row among those trained on",
             "Figures flatter methods that learn rows by heart. If equal rows are one case recorded twice, keep one; if "
-            "they belong together, name the column that says so with --group.",
+            "they belong together, name the column that says so as `group`.",
         )
     if duplicates["contradicting"]:
         yield finding(
@@ -166,5 +166,5 @@ def _findings(problem: Problem, columns: list[dict[str, Any]], duplicates: dict[
         yield finding(
             "note",
             f"{len(problem.y):,} of {problem.n_rows_of_source:,} rows were used",
-            "They were drawn at random, each class by its share; --max-rows takes more.",
+            "They were drawn at random, each class by its share; `max_rows` limits their number.",
         )

@@ -101,13 +101,19 @@ def contestants() -> dict[str, Contestant]:
     return family | others
 
 
+def missing_libraries() -> list[str]:
+    """Libraries of baselines that are not installed."""
+    libraries = dict.fromkeys(each.library for each in BASELINES.values())
+    return [library for library in libraries if not find_spec(MODULES.get(library, library))]
+
+
 def find_method(name: str, among: Mapping[str, Contestant]) -> str:
     """The name, if there is such a method and its library is installed."""
     if name in among:
         return name
     if name in METHODS or name in BASELINES:
         library = BASELINES[name].library if name in BASELINES else "imbalanced-learn"
-        raise ValueError(f"method {name!r} needs {library}, which is not installed: pip install {library}")
+        raise ValueError(f'method {name!r} needs {library}, which is not installed: pip install "adacc[compare]"')
     raise ValueError(f"method {name!r} is unknown: {suggestion(name, among) or '`adacc methods` lists them'}")
 
 

@@ -42,7 +42,7 @@ def make_splits(problem: Problem, folds: int, repeats: int, seed: int) -> list[S
                 by = "group" if problem.group is not None else "time"
                 raise TableError(
                     f"{problem.source}: with {folds} folds by {by} a part that is {what} has only one class; "
-                    "take fewer folds (--folds), or split otherwise"
+                    "use fewer `folds`, or split otherwise"
                 )
     return splits
 
@@ -57,27 +57,27 @@ def describe(problem: Problem) -> str:
 def _check(problem: Problem, folds: int, repeats: int) -> None:
     whole = problem.n_rows_of_source == len(problem.y)
     sample = "" if whole else f"the sample of {len(problem.y):,} of {problem.n_rows_of_source:,} rows: "
-    where, more = f"{problem.source}: {sample}column", "" if whole else ", or draw more rows (--max-rows)"
+    where, more = f"{problem.source}: {sample}column", "" if whole else ", or increase `max_rows`"
     for label, name in ((1, problem.positive), (0, problem.negative)):
         n_rows = int((problem.y == label).sum())
         if n_rows < folds:
-            mend = f"take at most {n_rows} folds (--folds {n_rows}){more}" if n_rows > 1 else f"more are needed{more}"
+            mend = f"set `folds` to at most {n_rows}{more}" if n_rows > 1 else f"more are needed{more}"
             rows = f"{n_rows} row{'' if n_rows == 1 else 's'}"
             raise TableError(f"{where} {problem.target!r} has {rows} of {name!r}, fewer than the {folds} folds; {mend}")
     if problem.time is not None and repeats > 1:
-        raise ValueError(f"splits in the order of {problem.time.name!r} are always the same: leave out --repeats")
+        raise ValueError(f"`repeats` must be 1 for splits in the order of {problem.time.name!r}, got {repeats}")
     check_dependence(problem.group, problem.time, problem.source)
     if problem.group is not None and problem.group.nunique() < folds:
         raise TableError(
-            f"{where} {problem.group.name!r} has {problem.group.nunique()} groups, fewer than the {folds} folds; take "
-            f"fewer folds (--folds){more}"
+            f"{where} {problem.group.name!r} has {problem.group.nunique()} groups, fewer than the {folds} folds; use "
+            f"fewer `folds`{more}"
         )
 
 
 def check_dependence(group: pd.Series | None, time: pd.Series | None, source: str) -> None:
     """Refuse a group or a time that cannot decide on splits."""
     if group is not None and time is not None:
-        raise ValueError("rows are split by a group or by a time, not by both: leave out --group or --time")
+        raise ValueError("rows are split by `group` or by `time`, not by both: give only one of them")
     for column in (group, time):
         if column is not None and column.isna().any():
             row = int(column.isna().idxmax()) + 1  # of the file, also where a sample was drawn

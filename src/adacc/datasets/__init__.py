@@ -1,4 +1,4 @@
-"""The data sets of the AdaCC paper: what they are, where they come from, and the user's own tables."""
+"""The data sets of the AdaCC paper, and tables of the user for a study."""
 
 from adacc.datasets.catalogue import CATALOGUE, Entry
 from adacc.datasets.checks import (

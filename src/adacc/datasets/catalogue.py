@@ -1,4 +1,4 @@
-"""The catalogue: the 27 data sets of the AdaCC paper, as data."""
+"""The catalogue of the 27 data sets of the AdaCC paper."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from adacc.datasets import columns
 
 @dataclass(frozen=True)
 class Zenodo:
-    """The archive of imbalanced-learn's benchmark sets, which names the set as the catalogue does.
+    """The archive of the benchmark data sets of imbalanced-learn, with the names of the catalogue.
 
-    Its tables are used as they come: the rarer of the two labels becomes 1.
+    Its tables are not modified; the rarer label becomes 1.
     """
 
     address = "https://zenodo.org/record/61452"
@@ -20,18 +20,18 @@ class Zenodo:
 
 @dataclass(frozen=True)
 class OpenML:
-    """A table of OpenML, and what is done to it, in this order; then the rarer of the two labels becomes 1."""
+    """A table of OpenML and its preparation, in this order; then the rarer label becomes 1."""
 
     number: int
     no_features: tuple[str, ...] = ()
-    """Columns that are left out where they occur; the others are named by their places."""
+    """Columns to drop if they exist; the others are renamed by position."""
     drop_missing: bool = False
     drop_level: tuple[str, str] | None = None
     """A column and the level whose rows are dropped."""
     drop_duplicates: bool = False
-    """Of rows equal in all features and the label the first is kept."""
+    """Keep the first of rows that are equal in all features and the label."""
     z_scores: bool = False
-    """From each number the mean, by the sample's standard deviation, to six significant digits."""
+    """Standardize numbers with the sample standard deviation, rounded to six significant digits."""
 
     @property
     def address(self) -> str:
@@ -48,25 +48,25 @@ class Entry:
     Attributes
     ----------
     name : str
-        What the set is called here, and its file before ``.parquet``.
+        Name of the data set and, with ``.parquet``, of its file.
     title : str
-        What it is called where it comes from.
+        Title at the source.
     target : str
-        What the rare class is, in words.
+        Description of the rare class.
     source : Zenodo or OpenML
-        Where it is downloaded from, and what is done to it then.
+        The source and the preparation.
     minority, majority : int
         Rows of the rare class (target 1) and of the other (target 0).
     columns : tuple of str
         The features.
     checksum : str
-        Of the prepared table, by `adacc.datasets.checksum`.
+        Checksum of the prepared table, by `adacc.datasets.checksum`.
     categorical : tuple of str
-        Those of the features that are categories; the others are numbers.
+        The categorical features; the others are numeric.
     paper_drops : tuple of str
-        Features that the paper's figures do without.
+        Features that the paper does not use.
     note : str
-        What is not as one might expect, of the table or of its download.
+        Peculiarities of the table or of its download.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What can be wrong with a table, and how it is noticed: counts, and a checksum of the content."""
+"""Errors of data sets, and validation by counts and a checksum of the content."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class MismatchError(DataError, ValueError):
 
 
 class UnavailableError(DataError, OSError):
-    """A data set is nowhere to be found, nor could it be downloaded."""
+    """A data set is not available locally and could not be downloaded."""
 
 
 class ChecksumWarning(UserWarning):
@@ -38,23 +38,23 @@ class ChecksumWarning(UserWarning):
 
 
 class CacheWarning(UserWarning):
-    """A file of the cache is damaged and is fetched again."""
+    """A file of the cache is damaged and is downloaded again."""
 
 
 def checksum(frame: pd.DataFrame, target: pd.Series) -> str:
-    """Checksum of a table's content, whatever the order of its rows, its column names and the width of its numbers.
+    """Checksum of the content of a table, independent of row order, column names and number types.
 
     Parameters
     ----------
     frame : DataFrame of shape (n_rows, n_features)
         Numbers count as float64, categories as their strings; the order of the columns matters.
     target : Series of shape (n_rows,)
-        Counts as one more column, the last.
+        Hashed as the last column.
 
     Returns
     -------
     str
-        32 hexadecimal digits. They guard against mistakes, not against malice.
+        32 hexadecimal digits. The checksum is not cryptographic.
 
     Examples
     --------
@@ -67,9 +67,9 @@ def checksum(frame: pd.DataFrame, target: pd.Series) -> str:
     """
     rows: Hashes = np.zeros(len(frame), dtype=np.uint64)
     for column in [*(frame.iloc[:, j] for j in range(frame.shape[1])), target]:
-        # Times an odd number, so that exchanging two columns shows.
+        # The multiplication makes the checksum depend on the column order.
         rows = _mix(rows * FACTORS[2] + _cells(column))
-    # Sums do not see the order of the rows, and unlike an exclusive or they see repeated ones.
+    # A sum does not depend on the row order and, unlike an exclusive or, counts repeated rows.
     return "".join(f"{int(hashes.sum()):016x}" for hashes in (rows, _mix(rows + FACTORS[2])))
 
 
@@ -80,19 +80,19 @@ def _mix(hashes: Hashes) -> Hashes:
 
 
 def _cells(column: pd.Series) -> Hashes:
-    """64 bits a cell."""
+    """64 bits per cell."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         levels = [f"level {level}" for level in column.cat.categories]
         digests = [hashlib.blake2b(text.encode(), digest_size=8).digest() for text in [*levels, "missing"]]
         bits = np.array([int.from_bytes(digest, "little") for digest in digests], dtype=np.uint64)
-        return bits[column.cat.codes.to_numpy()]  # missing is -1, the last
+        return bits[column.cat.codes.to_numpy()]  # missing values have the code -1, the last entry
     numbers = column.to_numpy(dtype=np.float64, na_value=np.nan) + 0.0  # -0 becomes 0
-    numbers[np.isnan(numbers)] = np.nan  # of the many NaN the usual one
+    numbers[np.isnan(numbers)] = np.nan  # one bit pattern for all NaN
     return numbers.view(np.uint64)
 
 
 def check_counts(entry: Entry, table: Table, where: str) -> None:
-    """Raise unless rows, features and classes are as many as the catalogue says."""
+    """Raise MismatchError unless the numbers of rows, features and classes match the catalogue."""
     frame, target = table
     pairs = {
         "rows": (entry.rows, len(frame)),
@@ -100,19 +100,19 @@ def check_counts(entry: Entry, table: Table, where: str) -> None:
         "minority rows": (entry.minority, int((target == 1).sum())),
         "majority rows": (entry.majority, int((target == 0).sum())),
     }
-    wrong = [f"{name}: {due} expected, {found} found" for name, (due, found) in pairs.items() if due != found]
+    wrong = [f"{name}: expected {expected}, got {n}" for name, (expected, n) in pairs.items() if n != expected]
     if wrong:
         raise MismatchError(f"{where} is not the data set {entry.name!r} of the catalogue; {'; '.join(wrong)}")
 
 
 def check_content(entry: Entry, table: Table, where: str) -> None:
-    """Warn unless the content is the catalogue's."""
-    found = checksum(*table)
-    if found != entry.checksum:
+    """Warn unless the checksum matches the catalogue."""
+    actual = checksum(*table)
+    if actual != entry.checksum:
         warnings.warn(
-            f"{where} has the rows, features and class counts of {entry.name!r} but other content (checksum "
-            f"{entry.checksum} expected, {found} found): results may differ from the published ones"
-            + (f". Of this data set: {entry.note}" if entry.note else ""),
+            f"{where} has the rows, features and class counts of {entry.name!r} but different content (expected "
+            f"checksum {entry.checksum}, got {actual}): results may differ from the published ones"
+            + (f". Note on this data set: {entry.note}" if entry.note else ""),
             ChecksumWarning,
             stacklevel=3,
         )

@@ -1,4 +1,4 @@
-"""Names of the columns of the data sets that have names, in the order of the prepared tables."""
+"""Column names of the data sets, in the order of the prepared tables."""
 
 
 def names(text: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Downloads: the public copies of the data sets, made into the tables that the catalogue describes."""
+"""Downloads the data sets from public sources and prepares the tables of the catalogue."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from adacc.datasets.catalogue import Entry, OpenML, Zenodo
 from adacc.datasets.checks import MismatchError, Table
 
 TIMEOUT = 60.0
-"""Seconds to wait for a silent server."""
+"""Network timeout in seconds."""
 
 
 def download(entry: Entry, folder: Path, only_unpacked: bool = False) -> Table:
-    """The table of an entry. Raw files go to a folder; an archive that is unpacked there is not downloaded again."""
-    with _patience(), warnings.catch_warnings():
-        # scikit-learn tells of every retry; what failed in the end is said once, in the error.
+    """Download a data set. Raw files are stored in `folder`; an archive that is unpacked there is reused."""
+    with _network_timeout(), warnings.catch_warnings():
+        # scikit-learn warns at every retry; the final error is raised once.
         warnings.filterwarnings("ignore", message="A network error occurred|Invalid cache|Downloaded file could")
         if isinstance(entry.source, Zenodo):
             return prepare(entry, *_from_zenodo(entry.name, folder, only_unpacked))
@@ -31,8 +31,8 @@ def download(entry: Entry, folder: Path, only_unpacked: bool = False) -> Table:
 
 
 @contextmanager
-def _patience() -> Iterator[None]:
-    """Neither library takes a timeout; without one a silent server would be waited for without end."""
+def _network_timeout() -> Iterator[None]:
+    """Set the default socket timeout, as the libraries have no parameter for it."""
     before = socket.getdefaulttimeout()
     socket.setdefaulttimeout(TIMEOUT if before is None else before)
     try:
@@ -46,8 +46,7 @@ def _from_openml(source: OpenML, folder: Path) -> tuple[pd.DataFrame, Any]:
         data_id=source.number,
         data_home=str(folder),
         as_frame=True,
-        # The slower parser: the one by pandas fails on labels that are numbers (pandas 3.1), and before pandas 3.1 it
-        # may be off in the last bit of a number.
+        # The pandas parser fails on numeric labels (pandas 3.1), and before pandas 3.1 it is not exact.
         parser="liac-arff",
     )
     frame = bunch.data
@@ -58,18 +57,18 @@ def _from_zenodo(name: str, folder: Path, only_unpacked: bool) -> tuple[pd.DataF
     try:
         from imblearn.datasets import fetch_datasets
     except ImportError:
-        raise ImportError(f"downloading {name!r} needs imbalanced-learn: pip install imbalanced-learn") from None
+        raise ImportError(f'downloading {name!r} needs imbalanced-learn: pip install "adacc[resampling]"') from None
     bunch = fetch_datasets(data_home=str(folder), filter_data=(name,), download_if_missing=not only_unpacked)[name]
     return pd.DataFrame(bunch.data), bunch.target
 
 
 def prepare(entry: Entry, frame: pd.DataFrame, labels: Any) -> Table:
-    """A downloaded table with the catalogue's names, types, rows and target."""
+    """Convert a downloaded table to the names, types, rows and target of the catalogue."""
     source = entry.source
     if frame.shape[1] != entry.features:
         raise MismatchError(
-            f"{source.address} is not the data set {entry.name!r} of the catalogue; features: {entry.features} "
-            f"expected, {frame.shape[1]} found"
+            f"{source.address} is not the data set {entry.name!r} of the catalogue; features: expected "
+            f"{entry.features}, got {frame.shape[1]}"
         )
     pairs = zip(entry.columns, (frame.iloc[:, j] for j in range(entry.features)), strict=True)
     columns = {name: (_category if name in entry.categorical else _numbers)(column) for name, column in pairs}
@@ -78,7 +77,7 @@ def prepare(entry: Entry, frame: pd.DataFrame, labels: Any) -> Table:
         table = _chosen_rows(source, table)
     labels = table.pop("target")
     if labels.nunique() != 2:
-        raise MismatchError(f"{source.address} has {labels.nunique()} labels, 2 expected: {sorted(set(labels))[:5]}")
+        raise MismatchError(f"{source.address} must have 2 labels, got {labels.nunique()}: {sorted(set(labels))[:5]}")
     target = rarer_is_one(labels)
     if isinstance(source, OpenML) and source.z_scores:
         table = table.apply(_z_scores)
@@ -91,7 +90,7 @@ def _category(column: pd.Series) -> pd.Series:
 
 
 def _numbers(column: pd.Series) -> pd.Series:
-    """OpenML calls some columns of numbers categories."""
+    """Convert a column to numbers; some numeric columns of OpenML are categorical."""
     plain = column.astype(object) if isinstance(column.dtype, pd.CategoricalDtype) else column
     return pd.to_numeric(plain).astype(np.float64)
 
@@ -112,14 +111,14 @@ def _z_scores(column: pd.Series) -> pd.Series:
 
 
 def rarer_is_one(labels: pd.Series) -> pd.Series:
-    """1 for the rarer of two labels, 0 for the other; of equally many the one that sorts last is 1."""
+    """1 for the rarer of two labels, 0 for the other; ties go to the last label in sorted order."""
     counts = labels.value_counts().sort_index()
     rare = counts.index[0] if counts.iloc[0] < counts.iloc[1] else counts.index[1]
     return (labels == rare).astype(np.int8).rename("target")
 
 
 def compact(frame: pd.DataFrame) -> pd.DataFrame:
-    """The narrowest exact type for each column of numbers; the levels that occur, sorted, for each category."""
+    """Convert numbers to the smallest exact type, and sort the levels of categories."""
     return pd.DataFrame({name: _compact(frame[name]) for name in frame})
 
 

@@ -1,4 +1,4 @@
-"""Where data sets are kept: the folder of the user, the cache, and if need be the public source."""
+"""Loads data sets from a directory of the user, the cache, or their public source."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ Folder: TypeAlias = str | os.PathLike[str]
 
 
 @dataclass(frozen=True)
-class Place:
-    """A file that may hold a data set, and who says so."""
+class Location:
+    """A possible file of a data set, and where its path comes from."""
 
     path: Path
     kind: str
@@ -45,21 +45,21 @@ class Place:
 def load(
     name: str, data_dir: Folder | None = None, download: bool = True, *, paper_columns: bool = False
 ) -> tuple[pd.DataFrame, pd.Series]:
-    """A data set of the paper.
+    """Load a data set of the paper.
 
-    It is looked for as ``<name>.parquet`` in `data_dir` (if None, in the folder that the environment variable
-    ``ADACC_DATA`` names), then in the user's cache (``ADACC_CACHE`` names another), then at its public source.
+    It is searched as ``<name>.parquet`` in `data_dir` (by default the directory of the environment variable
+    ``ADACC_DATA``), in the cache (``ADACC_CACHE`` sets its directory), and at its public source.
 
     Parameters
     ----------
     name : str
         A key of `CATALOGUE`.
     data_dir : str or path, default=None
-        A folder with Parquet files: feature columns, and ``target`` of 0 and 1.
+        A directory of Parquet files with feature columns and the column ``target`` of 0 and 1.
     download : bool, default=True
-        Whether to download what is not at hand. It is then kept in the cache.
+        Whether to download a data set that is not available locally. It is stored in the cache.
     paper_columns : bool, default=False
-        Leave out the columns that the paper's figures do without (spambase has such).
+        Drop the columns that the paper does not use (only spambase has such columns).
 
     Returns
     -------
@@ -71,14 +71,14 @@ def load(
     Raises
     ------
     UnknownSetError, UnavailableError, MismatchError
-        No such name; not to be found nor downloaded; other counts than the catalogue's.
+        The name is unknown; the data set is not available; its counts differ from the catalogue.
 
     Warns
     -----
     ChecksumWarning
-        The counts are the catalogue's but the content is not: results may differ from the published ones.
+        The content differs from the catalogue: results may differ from the published ones.
     CacheWarning
-        The cached file is damaged and is fetched again.
+        The cached file is damaged and is downloaded again.
 
     Examples
     --------
@@ -88,9 +88,9 @@ def load(
     """
     entry = find(name)
     tried: list[str] = []
-    found = _at_hand(entry, _places(entry, data_dir), tried)
+    found = _load_local(entry, _locations(entry, data_dir), tried)
     if found is None:
-        table, where = _downloaded(entry, cache_dir(), tried, download), entry.source.address
+        table, where = _download(entry, cache_dir(), tried, download), entry.source.address
     else:
         table, where = found[0], str(found[1].path)
     check_content(entry, table, where)
@@ -99,14 +99,14 @@ def load(
 
 
 def fetch(names: str | Iterable[str] | None = None, dest: Folder | None = None) -> dict[str, Path]:
-    """Make sure that data sets are in the cache, for a time without a network.
+    """Download data sets into the cache, for use without a network.
 
     Parameters
     ----------
     names : str or list of str, default=None
         Keys of `CATALOGUE`; None is all of them.
     dest : str or path, default=None
-        Another folder to put them into; it can then be the `data_dir` of `load`.
+        Target directory instead of the cache; pass it as `data_dir` to `load`.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def fetch(names: str | Iterable[str] | None = None, dest: Folder | None = None) 
     Raises
     ------
     UnknownSetError, UnavailableError, MismatchError
-        As `load`; what can be had is there all the same.
+        As for `load`; the other data sets are downloaded nevertheless.
 
     Examples
     --------
@@ -137,102 +137,104 @@ def fetch(names: str | Iterable[str] | None = None, dest: Folder | None = None) 
         raise failed[0]
     if failed:
         raise UnavailableError(
-            f"{len(failed)} of {len(entries)} data sets could not be had:\n\n" + "\n\n".join(map(str, failed))
+            f"{len(failed)} of {len(entries)} data sets are not available:\n\n" + "\n\n".join(map(str, failed))
         )
     return paths
 
 
 def available(name: str, data_dir: Folder | None = None) -> Path | None:
-    """The file that `load` would read a data set from now, or None if it would have to be downloaded.
+    """The local file of a data set, or None if `load` would download it.
 
     Examples
     --------
     >>> available("abalone", data_dir="no such folder")  # doctest: +SKIP
     PosixPath('/home/me/.cache/adacc/datasets/abalone.parquet')
     """
-    places = _places(find(name), data_dir)
-    return next((place.path for place in places if place.path.is_file()), None)
+    locations = _locations(find(name), data_dir)
+    return next((place.path for place in locations if place.path.is_file()), None)
 
 
 def find(name: str) -> Entry:
-    """The catalogue's entry of a name."""
+    """The entry of the catalogue with this name."""
     if name in CATALOGUE:
         return CATALOGUE[name]
     near = difflib.get_close_matches(str(name).lower().replace(" ", "_").replace("-", "_"), CATALOGUE, n=3)
     hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
     raise UnknownSetError(
-        f"no data set is called {name!r}; {hint}`adacc datasets list` lists them, in Python adacc.datasets.CATALOGUE"
+        f"unknown data set {name!r}; {hint}`adacc datasets list` and adacc.datasets.CATALOGUE list them"
     )
 
 
 def cache_dir() -> Path:
-    """The folder of the downloaded data sets."""
+    """The cache directory of the data sets."""
     folder = os.environ.get("ADACC_CACHE") or user_cache_dir("adacc", appauthor=False)
     return Path(folder).expanduser() / "datasets"
 
 
-def _places(entry: Entry, data_dir: Folder | None, *more: Path) -> list[Place]:
-    """Files to look at, in this order."""
+def _locations(entry: Entry, data_dir: Folder | None, *more: Path) -> list[Location]:
+    """The possible files of a data set, in the order of the search."""
     given = [(Path(folder), "cache") for folder in more]
     if data_dir is not None:
         given.append((Path(data_dir), "data_dir"))
     elif os.environ.get("ADACC_DATA"):
         given.append((Path(os.environ["ADACC_DATA"]), "ADACC_DATA"))
     given.append((cache_dir(), "cache"))
-    places = [Place(folder.expanduser() / f"{entry.name}.parquet", kind) for folder, kind in given]
-    return list({place.path: place for place in reversed(places)}.values())[::-1]  # each file once, the first stays
+    locations = [Location(folder.expanduser() / f"{entry.name}.parquet", kind) for folder, kind in given]
+    return list({place.path: place for place in reversed(locations)}.values())[
+        ::-1
+    ]  # remove duplicates, keep the first
 
 
-def _at_hand(entry: Entry, places: list[Place], tried: list[str]) -> tuple[Table, Place] | None:
-    """The table of the first file that is there. A damaged one of the cache is passed over, one of the user is not."""
-    for place in places:
+def _load_local(entry: Entry, locations: list[Location], tried: list[str]) -> tuple[Table, Location] | None:
+    """The table of the first file that exists; damaged files are skipped in the cache only."""
+    for place in locations:
         try:
             table = read(place.path)
             check_counts(entry, table, str(place.path))
             return table, place
         except (FileNotFoundError, NotADirectoryError):
-            tried.append(f"{place.path} ({place.kind}): not there")
+            tried.append(f"{place.path} ({place.kind}): does not exist")
         except (TableError, MismatchError) as error:
             if place.kind != "cache":
                 raise
             tried.append(f"{place.path} ({place.kind}): damaged")
-            warnings.warn(f"{error}; it is fetched again", CacheWarning, stacklevel=3)
+            warnings.warn(f"{error}; it is downloaded again", CacheWarning, stacklevel=3)
     return None
 
 
-def _downloaded(entry: Entry, folder: Path, tried: list[str], allowed: bool = True) -> Table:
-    """The table from its public source; kept in a folder."""
+def _download(entry: Entry, folder: Path, tried: list[str], allowed: bool = True) -> Table:
+    """Download a table and store it in a directory."""
     address = entry.source.address
     if not allowed:
-        raise UnavailableError(_advice(entry, [*tried, f"{address}: not asked, because of download=False"]))
-    with _scratch(folder) as scratch:
+        raise UnavailableError(_advice(entry, [*tried, f"{address}: not tried, because download=False"]))
+    with _temporary_directory(folder) as scratch:
         try:
             table = download_table(entry, Path(scratch))
         except (DataError, ImportError):
             raise
-        except Exception as error:  # a network, archives and parsers: there is no end to what may be raised
+        except Exception as error:  # networks, archives and parsers raise many types of errors
             reason = f"{address}: {type(error).__name__}: {error}"
             raise UnavailableError(_advice(entry, [*tried, reason])) from error
         check_counts(entry, table, address)
         write(table, folder / f"{entry.name}.parquet")
         if isinstance(entry.source, Zenodo):
-            _keep_others(entry, Path(scratch), folder)
+            _store_others(entry, Path(scratch), folder)
     return table
 
 
-def _scratch(folder: Path) -> tempfile.TemporaryDirectory[str]:
-    """A place for raw files, in a folder that is made if need be."""
+def _temporary_directory(folder: Path) -> tempfile.TemporaryDirectory[str]:
+    """A temporary directory for raw files."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         return tempfile.TemporaryDirectory(prefix=".download-", dir=folder)
     except OSError as error:
         raise UnavailableError(
-            f"the folder {folder} for data sets cannot be written to: {error}. ADACC_CACHE names another."
+            f"Cannot write to the directory {folder}: {error}. Set ADACC_CACHE to another directory."
         ) from error
 
 
-def _keep_others(entry: Entry, scratch: Path, folder: Path) -> None:
-    """One archive holds many data sets: those that are not in the folder yet are put there, to download it once."""
+def _store_others(entry: Entry, scratch: Path, folder: Path) -> None:
+    """Store the other data sets of the same archive, so that it is downloaded once."""
     for other in CATALOGUE.values():
         path = folder / f"{other.name}.parquet"
         unpacked = isinstance(other.source, Zenodo) and other != entry and not path.exists()
@@ -241,7 +243,7 @@ def _keep_others(entry: Entry, scratch: Path, folder: Path) -> None:
         try:
             table = download_table(other, scratch, only_unpacked=True)
             check_counts(other, table, other.source.address)
-        except Exception:  # not asked for: whoever asks for it is told
+        except Exception:  # reported when this data set is requested
             continue
         write(table, path)
 
@@ -249,9 +251,9 @@ def _keep_others(entry: Entry, scratch: Path, folder: Path) -> None:
 def _fetch_one(entry: Entry, folder: Path) -> Path:
     path = folder / f"{entry.name}.parquet"
     tried: list[str] = []
-    found = _at_hand(entry, _places(entry, None, folder), tried)
+    found = _load_local(entry, _locations(entry, None, folder), tried)
     if found is None:
-        table, where = _downloaded(entry, folder, tried), entry.source.address
+        table, where = _download(entry, folder, tried), entry.source.address
     else:
         table, where = found[0], str(found[1].path)
         if found[1].path != path:
@@ -264,23 +266,23 @@ def _fetch_one(entry: Entry, folder: Path) -> Path:
 def _advice(entry: Entry, tried: list[str]) -> str:
     lines = "\n".join(f"- {line}" for line in tried)
     return (
-        f"the data set {entry.name!r} could not be had. Tried:\n{lines}\n"
-        f"Either run `adacc datasets fetch {entry.name}` where there is a network, or put {entry.name}.parquet (the "
-        f"{entry.features} feature columns, then `target`) into a folder and name the folder in ADACC_DATA."
+        f"data set {entry.name!r} is not available. Tried:\n{lines}\n"
+        f"Run `adacc datasets fetch {entry.name}` with network access, or put {entry.name}.parquet (the "
+        f"{entry.features} feature columns, then `target`) into a directory and set ADACC_DATA to it."
     )
 
 
 def _without(frame: pd.DataFrame, entry: Entry, where: str) -> pd.DataFrame:
-    absent = [name for name in entry.paper_drops if name not in frame]
-    if absent:
-        raise MismatchError(f"{where} has no column {absent[0]!r}, which paper_columns=True would leave out")
+    missing = [name for name in entry.paper_drops if name not in frame]
+    if missing:
+        raise MismatchError(f"{where} has no column {missing[0]!r}, which paper_columns=True drops")
     return frame.drop(columns=list(entry.paper_drops))
 
 
 def read(path: Path) -> Table:
     """Features and target of a Parquet file."""
     try:
-        # Not read_table: it makes features of folders that are called a=b.
+        # Not pq.read_table, which creates columns from directories named a=b.
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
             frame = file.read().to_pandas()
     except (FileNotFoundError, NotADirectoryError):
@@ -292,16 +294,16 @@ def read(path: Path) -> Table:
     target = frame.pop("target")
     if not target.isin([0, 1]).all():
         odd = target[~target.isin([0, 1])].iloc[0]
-        raise TableError(f"{path}: the column 'target' must hold 0 and 1, found {odd!r}")
+        raise TableError(f"{path}: the column 'target' must contain only 0 and 1, got {odd!r}")
     for name in frame.select_dtypes(exclude=["number", "bool", "category"]):
         frame[name] = frame[name].astype("category")
     return frame.reset_index(drop=True), target.astype(np.int8).reset_index(drop=True)
 
 
 def write(table: Table, path: Path) -> None:
-    """Write a Parquet file that is never seen half written, whoever else writes it at the same time."""
+    """Write a Parquet file atomically."""
     frame, target = table
     content = pa.Table.from_pandas(frame.assign(target=target), preserve_index=False)
     with whole_file(path) as scratch:
-        # With checksums of its pages, so that a damaged file is noticed.
+        # Page checksums detect damaged files.
         pq.write_table(content, scratch, compression="zstd", write_page_checksum=True)

@@ -1,4 +1,4 @@
-"""The user's own table as the study takes it: features, and a target of two values."""
+"""Reads a table of the user for a study: features and a binary target."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ import pandas as pd
 
 from adacc.tables import TableError, read_frame, read_labels, read_target
 
-# From pandas 3.1 on numbers are read to the last bit, and the option that asks for it is deprecated.
+# From pandas 3.1 on floats are parsed exactly, and the option for it is deprecated.
 EXACT: dict[str, Any] = (
     {} if tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1) else {"float_precision": "round_trip"}
 )
 
 
 def read_table(path: str | os.PathLike[str], target: str | None = None) -> tuple[pd.DataFrame, pd.Series]:
-    r"""Features and target of a data file.
+    r"""Read features and target from a file.
 
     Parameters
     ----------
     path : str or path
         A file, as `adacc.tables.read_frame` takes it.
     target : str, default=None
-        The column to predict, of two values; None is the column called ``target``.
+        The target column, with two values; None is the column ``target``.
 
     Returns
     -------
     frame : DataFrame of shape (n_rows, n_features)
-        Numbers and booleans as they are, strings as categories; missing values stay missing.
+        Numbers and booleans keep their type, strings become categories; missing values are kept.
     target : Series of shape (n_rows,)
-        int8; 1 is the rarer value, of equally many the one that sorts last.
+        int8; 1 is the rarer value, or of equally frequent values the last in sorted order.
 
     Raises
     ------
     TableError
-        The file cannot be used as it is; the message says why.
+        The file cannot be used; the message gives the reason.
 
     Examples
     --------
@@ -54,10 +54,8 @@ def read_table(path: str | os.PathLike[str], target: str | None = None) -> tuple
     values = pd.unique(read_labels(frame, name, path)).tolist()
     if len(values) != 2:
         shown = ", ".join(map(str, values[:5])) + (", ..." if len(values) > 5 else "")
-        raise TableError(
-            f"{path}: column {name!r}, the one to predict, must have two values, found {len(values)}: {shown}"
-        )
+        raise TableError(f"{path}: target column {name!r} must have two values, got {len(values)}: {shown}")
     if frame.shape[1] == 1:
-        raise TableError(f"{path} has no column but {name!r}; at least one feature is needed")
+        raise TableError(f"{path} has no column besides {name!r}; at least one feature is needed")
     y = read_target(frame, name, source=path).y
     return frame.drop(columns=name), pd.Series(y, dtype=np.int8, name="target")

@@ -1,4 +1,4 @@
-"""Points in the plane to look at methods with."""
+"""The two-dimensional toy data of the paper."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from sklearn.datasets import make_circles
 
 
 def make_toy(n_rare: int = 5, n_common: int = 20, seed: int = 0) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-    """The paper's toy set: rare points inside a ring of others, with much noise.
+    """Generate the toy data of the paper: rare points inside a ring of others, with noise.
 
-    The 200 points of scikit-learn's ``make_circles(200, noise=0.3, factor=0.3, random_state=415)``, thinned at random.
+    The 200 points of scikit-learn's ``make_circles(200, noise=0.3, factor=0.3, random_state=415)``, subsampled.
 
     Parameters
     ----------
     n_rare, n_common : int, default=5 and 20
         Points of each class, at most 100; the paper has 5 and 20, and 10 and 30.
     seed : int, default=0
-        Of the thinning.
+        Random seed of the subsampling.
 
     Returns
     -------

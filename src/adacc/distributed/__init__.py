@@ -1,9 +1,9 @@
-"""More rows than one memory holds: on a Dask cluster, or on the disk of one machine."""
+"""Training on data larger than memory: on a Dask cluster, or out of core on one machine."""
 
 from importlib import import_module
 from typing import Any
 
-_ROOMS = {
+_MODULES = {
     "ClusterError": "cluster",
     "fit_parquet": "parquet",
     **{
@@ -15,15 +15,15 @@ _ROOMS = {
     },
 }  # fmt: skip
 
-__all__ = list(_ROOMS)
+__all__ = list(_MODULES)
 
 
 def __getattr__(name: str) -> Any:
-    """Dask is loaded when it is first needed."""
-    if name not in _ROOMS:
+    """Import Dask on first use."""
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        return getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)
+        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
     except ModuleNotFoundError as error:
         if error.name in ("pandas", "pyarrow"):
             raise ImportError(f"{name} needs {error.name}: pip install 'adacc[cli]'") from None

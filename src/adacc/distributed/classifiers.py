@@ -1,4 +1,4 @@
-"""The family on Dask: `DaskBoostingClassifier` for any method by name, and a class for each."""
+"""Classifiers on Dask: `DaskBoostingClassifier` for any method by name, and a class for each method."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from adacc.boosting.loop import Boosting
-from adacc.distributed.cluster import Cluster, Partitions, beside, is_dask, parts_of, whole_rows
+from adacc.distributed.cluster import Cluster, DaskPartitions, aligned_with, is_dask, partitions_of, whole_rows
 from adacc.distributed.training import check_supported, train
 from adacc.estimators import classifiers
 from adacc.estimators.base import restore
@@ -26,15 +26,15 @@ from adacc.estimators.reading import read_weight, set_columns
 
 DOC = """{name} for rows on the workers of a Dask cluster.
 
-The same rows give the same model, however many workers and partitions there are, up to the rounding of sums.
+The model does not depend on the number of workers and partitions, up to the rounding of sums.
 
 Parameters
 ----------
 client : dask.distributed.Client, default=None
-    The cluster; None for the client that was made last.
+    The client of the cluster; None uses the default client.
 method, n_estimators, ... :
-    As for `{name}`. Not here: weak learners other than stumps, early stopping, `warm_start`, and calibration by
-    held-out folds.
+    As for `{name}`. Not supported: weak learners other than stumps, early stopping, `warm_start`, and calibration
+    by cross-validation.
 
 Attributes
 ----------
@@ -43,21 +43,21 @@ classes_, n_iter_, history_, ... :
 """
 
 
-class OnDask:
-    """What a classifier on Dask does otherwise than the class `_local` that it is made of."""
+class DaskClassifierMixin:
+    """The methods of a Dask classifier that differ from those of its local class `_local`."""
 
     _local: type[BaseBoosting]
 
     def fit(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Boost on the rows of X, on the workers that have them.
+        """Fit on the workers of the cluster.
 
         Parameters
         ----------
         X : Dask array or frame of shape (n_samples, n_features)
-            NaN is a branch of its own; boolean, string and category columns of a frame are used as categories. Its
+            Missing values have a branch of their own; boolean, string and category columns are categories. The
             partitions are computed two or three times unless they are persisted.
         y : Dask array or series of shape (n_samples,)
-            Labels of at least two classes, in partitions as those of X.
+            Labels of at least two classes, in the partitions of X.
         sample_weight : Dask array or series of shape (n_samples,), default=None
             A row of weight 2 counts as two rows, one of weight 0 as none.
 
@@ -68,7 +68,7 @@ class OnDask:
         Raises
         ------
         ClusterError
-            The scheduler is gone, or there is no worker any more.
+            The scheduler or all workers were lost.
         """
         local = self._unfitted()
         settings = settings_of(local)
@@ -82,136 +82,138 @@ class OnDask:
             return False
 
         cluster = Cluster(self.client)
-        with cluster.client.as_current():  # to Dask, too, which in places takes the client that was made last
-            model, failed = train(settings, Partitions(cluster, X, y, sample_weight), local, after_round)
+        with cluster.client.as_current():  # Dask uses the default client in some places
+            model, failed = train(settings, DaskPartitions(cluster, X, y, sample_weight), local, after_round)
         if failed:
             warnings.warn(FAILED_AT_ONCE, ConvergenceWarning, stacklevel=2)
         return restore(self, model)
 
     def to_local(self: Any) -> BaseBoosting:
-        """The fitted model as an ordinary classifier, which needs no Dask.
+        """The fitted model as a local classifier, which does not need Dask.
 
         Returns
         -------
         classifier
-            Of the class whose name comes without Dask.
+            A classifier of the class without Dask in its name.
         """
         check_is_fitted(self)
         return restore(self._unfitted(), self.fitted_model_)
 
     def save(self: Any, path: Any, notes: dict[str, Any] | None = None) -> None:
-        """Write the fitted model to a file that `adacc.load` reads as an ordinary classifier; see there."""
+        """Write the fitted model to a file, which `adacc.load` reads as a local classifier."""
         self.to_local().save(path, notes)
 
     def predict(self: Any, X: Any) -> Any:
-        """The class of each row.
+        """Predict the class of each row.
 
         Parameters
         ----------
-        X : Dask array or frame, or anything an ordinary classifier takes
+        X : Dask array or frame, or any input of the local classifier
             Rows with the columns of `fit`.
 
         Returns
         -------
         array, or Series of a frame's index, of shape (n_samples,)
-            A lazy one of a Dask collection.
+            Lazy for a Dask collection.
         """
-        return self._answer("predict", X)
+        return self._predict_with("predict", X)
 
     def predict_proba(self: Any, X: Any) -> Any:
         """Probability of each class, in the order of ``classes_``; for a Dask frame a frame with their names.
 
         Parameters
         ----------
-        X : Dask array or frame, or anything an ordinary classifier takes
+        X : Dask array or frame, or any input of the local classifier
             Rows with the columns of `fit`.
 
         Returns
         -------
         array or frame of shape (n_samples, n_classes)
-            A lazy one of a Dask collection.
+            Lazy for a Dask collection.
         """
-        return self._answer("predict_proba", X)
+        return self._predict_with("predict_proba", X)
 
     def decision_function(self: Any, X: Any) -> Any:
         """Score of each row; its sign (two classes) or argmax is the prediction.
 
         Parameters
         ----------
-        X : Dask array or frame, or anything an ordinary classifier takes
+        X : Dask array or frame, or any input of the local classifier
             Rows with the columns of `fit`.
 
         Returns
         -------
         array, series or frame of shape (n_samples,), or (n_samples, n_classes) for more than two classes
-            A lazy one of a Dask collection.
+            Lazy for a Dask collection.
         """
-        return self._answer("decision_function", X)
+        return self._predict_with("decision_function", X)
 
     def score(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of the rows that are predicted rightly."""
+        """Accuracy."""
         if not is_dask(X):
             return self.to_local().score(X, y, sample_weight)
         X = whole_rows(X)
-        columns = [self.predict(X), beside(X, y, "y")]
+        columns = [self.predict(X), aligned_with(X, y, "y")]
         if sample_weight is not None:
-            columns.append(beside(X, sample_weight, "sample_weight"))
-        parts = [delayed(_weigh)(*rows) for rows in zip(*map(parts_of, columns), strict=True)]
+            columns.append(aligned_with(X, sample_weight, "sample_weight"))
+        parts = [delayed(_correct_weight)(*rows) for rows in zip(*map(partitions_of, columns), strict=True)]
         client = self.client
         computed = dask.compute(*parts) if client is None else client.gather(client.compute(parts))
         right, whole = np.sum(computed, axis=0)
         return float(right / whole)
 
-    def _answer(self: Any, method: str, X: Any) -> Any:
-        """An answer of the ordinary classifier: now, or of a Dask collection when it is computed."""
+    def _predict_with(self: Any, method: str, X: Any) -> Any:
+        """The result of a method of the local classifier, lazy for a Dask collection."""
         local = self.to_local()
         if not is_dask(X):
             return getattr(local, method)(X)
         X = whole_rows(X)
-        empty = _empty_answer(local, method)
+        empty = _empty_prediction(local, method)
         if isinstance(X, da.Array):
             wide = {"drop_axis": 1} if empty.ndim == 1 else {"chunks": (X.chunks[0], (empty.shape[1],))}
-            return X.map_blocks(_answer_part, local, method, empty, dtype=empty.dtype, meta=empty, **wide)
+            return X.map_blocks(_predict_partition, local, method, empty, dtype=empty.dtype, meta=empty, **wide)
         meta = _as_frame(empty, X._meta.index[:0], method, local.classes_)
-        return X.map_partitions(_answer_part, local, method, empty, meta=meta)
+        return X.map_partitions(_predict_partition, local, method, empty, meta=meta)
 
     def _unfitted(self: Any) -> BaseBoosting:
         params = self.get_params(deep=False)
         return self._local(**{name: value for name, value in params.items() if name != "client"})
 
     def __sklearn_clone__(self: Any) -> Any:
-        """A copy that is not fitted, of the same cluster: a connection cannot be copied."""
+        """An unfitted copy with the same client, as a connection cannot be copied."""
         return type(self)(**self._unfitted().get_params(deep=False), client=self.client)
 
     def __getstate__(self: Any) -> dict[str, Any]:
         return {**self._local.__getstate__(self), "client": None}
 
 
-def _weigh(predicted: Any, y: Any, weight: Any = None) -> tuple[float, float]:
-    """Weight of the rows that are predicted rightly, and of all."""
+def _correct_weight(predicted: Any, y: Any, weight: Any = None) -> tuple[float, float]:
+    """The weight of the correctly predicted rows and of all rows."""
     if len(predicted) != len(y):
         raise ValueError(f"X has {len(predicted)} rows, but y has {len(y)}")
     counts = read_weight(weight, len(y), "sample_weight")
     return float(counts[np.asarray(predicted) == np.asarray(y)].sum()), float(counts.sum())
 
 
-def _empty_answer(model: BaseBoosting, method: str) -> NDArray[Any]:
-    """What the method says of no rows."""
+def _empty_prediction(model: BaseBoosting, method: str) -> NDArray[Any]:
+    """The result of a method for no rows."""
     n_classes = len(model.classes_)
     if method == "predict":
         return model.classes_[:0]
     return np.empty(0) if method == "decision_function" and n_classes == 2 else np.empty((0, n_classes))
 
 
-def _answer_part(X: Any, model: BaseBoosting, method: str, empty: NDArray[Any]) -> Any:
+def _predict_partition(X: Any, model: BaseBoosting, method: str, empty: NDArray[Any]) -> Any:
     answers = getattr(model, method)(X) if len(X) else empty
     return _as_frame(answers, X.index, method, model.classes_) if isinstance(X, pd.DataFrame) else answers
 
 
 def _as_frame(answers: NDArray[Any], index: Any, method: str, classes: NDArray[Any]) -> Any:
-    """With the rows' index, which other columns can be put beside."""
+    """Predictions with the index of the rows."""
     if answers.ndim == 1:
-        dtype = pd.Series(classes).dtype if method == "predict" else answers.dtype  # of no rows pandas could not tell
+        dtype = (
+            pd.Series(classes).dtype if method == "predict" else answers.dtype
+        )  # pandas cannot infer it from no rows
         return pd.Series(answers, index=index, name=method, dtype=dtype)
     return pd.DataFrame(answers, index=index, columns=classes.tolist())
 
@@ -225,7 +227,7 @@ def _on_dask(local: type[BaseBoosting]) -> Any:
         "client": None,
         "_local": local,
     }
-    return parameters(type(f"Dask{name}", (OnDask, local), body))
+    return parameters(type(f"Dask{name}", (DaskClassifierMixin, local), body))
 
 
 DaskBoostingClassifier = _on_dask(classifiers.BoostingClassifier)

@@ -1,4 +1,4 @@
-"""Rows on the workers of a Dask cluster."""
+"""Partitions and shards on the workers of a Dask cluster."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from distributed import Client, Future, KilledWorker, default_client, wait
 from adacc.algorithms.base import Array
 from adacc.boosting.sharded import Answer, Log, Shard, Tally, total
 from adacc.data.threads import Threads
-from adacc.distributed.survey import PartitionTask, code, look_at
-from adacc.distributed.training import Surveyed
+from adacc.distributed.partition_stats import PartitionTask, bin_partition, run_task
+from adacc.distributed.training import DataStatistics
 
-MOST_LOSSES = 100
-"""Workers that may be lost during a fit."""
+MAX_LOSSES = 100
+"""Maximum number of workers lost during a fit."""
 
-PATIENCE = 30.0
-"""Seconds without a worker after which a cluster is given up."""
+NO_WORKER_TIMEOUT = 30.0
+"""Seconds without workers after which ClusterError is raised."""
 
-GLANCE = 2.0
-"""Seconds between two looks at whether there are workers."""
+POLL_SECONDS = 2.0
+"""Seconds between two checks for workers."""
 
-FIRST_WAIT = 60.0
-"""Seconds after which an answer is asked for again; twice as many after each loss, for it may just be slow."""
+ANSWER_TIMEOUT = 60.0
+"""Seconds after which a request is repeated; doubled after each loss, as the worker may only be slow."""
 
 
 class ClusterError(RuntimeError):
-    """The cluster could not do its part; nothing is wrong with the data."""
+    """The cluster failed, for reasons other than the data."""
 
 
 class Cluster:
-    """A client, and what one may expect of it: answers, or an error that says what happened, but no endless waiting."""
+    """A Dask client whose calls return results or raise ClusterError, without waiting forever."""
 
     def __init__(self, client: Any) -> None:
         if client is None:
@@ -47,7 +47,7 @@ class Cluster:
                 client = default_client()
             except ValueError:
                 raise ValueError(
-                    "there is no Dask client yet; make one first, such as dask.distributed.Client(n_workers=4) for "
+                    "there is no Dask client; create one first, such as dask.distributed.Client(n_workers=4) for "
                     "this machine or Client('tcp://scheduler:8786') for a cluster"
                 ) from None
         if not isinstance(client, Client):
@@ -55,8 +55,8 @@ class Cluster:
         self.client = client
 
     def wait(self, futures: Sequence[Future]) -> None:
-        """Until all are done; an error of theirs, of the first that has one, is raised as it is."""
-        self._patiently(lambda: wait(futures, timeout=GLANCE))
+        """Wait until all futures are done, and raise the first error."""
+        self._retry_on_timeout(lambda: wait(futures, timeout=POLL_SECONDS))
         self._raise_error_of(futures)
 
     def _raise_error_of(self, futures: Sequence[Future]) -> None:
@@ -65,54 +65,56 @@ class Cluster:
                 error = future.exception()
                 if isinstance(error, KilledWorker):
                     raise ClusterError(
-                        f"workers died again and again at the same task ({error.task}), most likely for want of "
-                        "memory; give them more of it, or smaller partitions"
+                        f"workers died repeatedly at the same task ({error.task}), most likely because they ran out of "
+                        "memory; give them more memory, or use smaller partitions"
                     ) from error
                 raise error.with_traceback(future.traceback())
 
     def results(self, futures: Sequence[Future]) -> list[Any]:
         self.wait(futures)
-        fetching = self.client.gather(futures, asynchronous=True)  # which waits for ever for what is lost meanwhile
-        coming = asyncio.run_coroutine_threadsafe(fetching, self.client.loop.asyncio_loop)
+        gathering = self.client.gather(futures, asynchronous=True)  # gather alone waits forever for lost results
+        pending = asyncio.run_coroutine_threadsafe(gathering, self.client.loop.asyncio_loop)
         try:
-            return self._patiently(lambda: coming.result(GLANCE))
+            return self._retry_on_timeout(lambda: pending.result(POLL_SECONDS))
         except ClusterError:
-            self._raise_error_of(futures)  # of one that was lost, and could not be computed again
+            self._raise_error_of(futures)  # the error of a result that could not be recomputed
             raise
         finally:
-            coming.cancel()
+            pending.cancel()
 
-    def _patiently(self, attempt: Callable[[], Any]) -> Any:
-        """Attempt it again whenever time is up, unless there is no worker for too long."""
-        seen = time.monotonic()
-        with self._faults_named():
+    def _retry_on_timeout(self, attempt: Callable[[], Any]) -> Any:
+        """Repeat an attempt after each timeout; raise ClusterError if there are no workers for too long."""
+        last_seen = time.monotonic()
+        with self._cluster_errors():
             while True:
                 try:
                     return attempt()
                 except TimeoutError:
                     if self.client.nthreads():
-                        seen = time.monotonic()
-                    elif time.monotonic() - seen > PATIENCE:
-                        raise ClusterError(f"the cluster has had no worker for {PATIENCE:.0f} seconds") from None
+                        last_seen = time.monotonic()
+                    elif time.monotonic() - last_seen > NO_WORKER_TIMEOUT:
+                        raise ClusterError(
+                            f"the cluster has had no worker for {NO_WORKER_TIMEOUT:.0f} seconds"
+                        ) from None
 
     def n_threads(self) -> dict[str, int]:
-        """Of each worker there is."""
-        with self._faults_named():
+        """Number of threads of each worker."""
+        with self._cluster_errors():
             return self.client.nthreads()
 
     def compute(self, tasks: Sequence[Any]) -> list[Future]:
-        with self._faults_named():
+        with self._cluster_errors():
             return self.client.compute(tasks)
 
     def submit(self, home: str | None, function: Callable[..., Any], *arguments: Any, actor: bool = False) -> Future:
-        """Run on this worker or, where it is no more, on another."""
+        """Run a function on this worker or, if it was lost, on another."""
         where: dict[str, Any] = {} if home is None else {"workers": [home], "allow_other_workers": True}
-        with self._faults_named():
+        with self._cluster_errors():
             return self.client.submit(function, *arguments, **where, actor=actor, pure=False)
 
     def homes(self, futures: Sequence[Future]) -> dict[str | None, list[Future]]:
-        """The futures by the worker that has them; None: by one that was just lost."""
-        with self._faults_named():
+        """The futures by worker; None is a worker that was just lost."""
+        with self._cluster_errors():
             where = self.client.who_has(futures)
         homes: dict[str | None, list[Future]] = {}
         for future in futures:
@@ -120,73 +122,74 @@ class Cluster:
         return homes
 
     @contextmanager
-    def _faults_named(self) -> Iterator[None]:
-        """What goes wrong, in words of our own: Dask has others for each way in which it is noticed."""
+    def _cluster_errors(self) -> Iterator[None]:
+        """Convert the various errors of Dask to ClusterError."""
         try:
             yield
         except (CancelledError, OSError) as error:
             if isinstance(error, CancelledError) and self.client.status == "running":
-                raise ClusterError(
-                    "a worker was lost, and with it rows that only it had and that cannot be read or computed again"
-                ) from error
-            raise ClusterError("the scheduler is gone") from error
+                raise ClusterError("a worker was lost with rows that cannot be read or computed again") from error
+            raise ClusterError("the connection to the scheduler was lost") from error
 
 
-class Partitions:
-    """A Dask array or frame with its labels and weights, partition by partition."""
+class DaskPartitions:
+    """The partitions of a Dask array or frame with labels and weights."""
 
     def __init__(self, cluster: Cluster, X: Any, y: Any, weight: Any) -> None:
         self._cluster, self._X = cluster, X
-        self._labels = parts_of(beside(X, y, "y"))
+        self._labels = partitions_of(aligned_with(X, y, "y"))
         self._weights: list[Any] = [None] * len(self._labels)
         if weight is not None:
-            self._weights = parts_of(beside(X, weight, "sample_weight"))
+            self._weights = partitions_of(aligned_with(X, weight, "sample_weight"))
         self.names = [f"partition {p}" for p in range(len(self._labels))]
 
-    def each(self, look: PartitionTask) -> list[Any]:
-        return self._cluster.results(self._asked(look))
+    def run(self, task: PartitionTask) -> list[Any]:
+        return self._cluster.results(self._submit_tasks(task))
 
-    def _asked(self, look: PartitionTask) -> list[Future]:
-        known = delayed(look.known, traverse=False)  # one object for all partitions, which can be made again
-        no_columns = look.columns is not None and not len(look.columns)
-        rows = [None] * len(self.names) if no_columns else self._rows(look.columns)
-        pieces = zip(rows, self._labels, self._weights, self.names, strict=True)
+    def _submit_tasks(self, task: PartitionTask) -> list[Future]:
+        arguments = delayed(task.arguments, traverse=False)  # one object for all partitions
+        no_columns = task.columns is not None and not len(task.columns)
+        rows = [None] * len(self.names) if no_columns else self._rows(task.columns)
+        partitions = zip(rows, self._labels, self._weights, self.names, strict=True)
         return self._cluster.compute(
-            [delayed(look_at)(look.function, known, look.own(p), *piece) for p, piece in enumerate(pieces)]
+            [
+                delayed(run_task)(task.function, arguments, task.own(p), *partition)
+                for p, partition in enumerate(partitions)
+            ]
         )
 
     def _rows(self, columns: Sequence[int] | None) -> list[Any]:
         X = self._X
         if columns is not None:
             X = X[:, list(columns)] if isinstance(X, da.Array) else X[[X.columns[j] for j in columns]]
-        return parts_of(X)
+        return partitions_of(X)
 
-    def executor(self, found: Surveyed) -> Workers:
-        """One shard for each thread of each worker, of the partitions that it has coded."""
+    def shard_executor(self, statistics: DataStatistics) -> Workers:
+        """Bin the partitions, and build one shard for each thread of each worker."""
         cluster = self._cluster
-        coded = self._asked(PartitionTask(code, (*found.known, found.bin_mapper)))
-        cluster.wait(coded)
-        used = [future for future, n_rows in zip(coded, found.n_rows, strict=True) if n_rows]
+        binned = self._submit_tasks(PartitionTask(bin_partition, (*statistics.arguments, statistics.bin_mapper)))
+        cluster.wait(binned)
+        used = [future for future, n_rows in zip(binned, statistics.n_rows, strict=True) if n_rows]
         threads = cluster.n_threads()
         shards = []
         for home, own in cluster.homes(used).items():
             for some in np.array_split(np.arange(len(own)), min(threads.get(home or "", 1), len(own))):
-                pieces = [own[p] for p in some]
-                shards.append(cluster.submit(home, Shard, pieces, found.bin_mapper, found.class_weight))
+                partitions = [own[p] for p in some]
+                shards.append(cluster.submit(home, Shard, partitions, statistics.bin_mapper, statistics.class_weight))
         return Workers(cluster, shards)
 
 
-def parts_of(collection: Any) -> list[Any]:
-    """The partitions, each to be had by itself."""
+def partitions_of(collection: Any) -> list[Any]:
+    """The partitions as delayed objects."""
     if isinstance(collection, da.Array):
         return collection.to_delayed().ravel().tolist()
-    # Columns that are not needed need not be read. But all that Dask knows to make faster would merge small files, more
-    # of them the fewer columns there are, and partitions of X would no longer be beside those of y.
+    # `simplify` drops unneeded columns. Full optimization would also merge small files, depending on the number of
+    # columns, so that the partitions of X and y would no longer match.
     return collection.simplify().to_delayed(optimize_graph=False)
 
 
-def beside(X: Any, other: Any, name: str) -> Any:
-    """Labels or weights, cut as X is."""
+def aligned_with(X: Any, other: Any, name: str) -> Any:
+    """Labels or weights in the partitions of X."""
     if isinstance(other, dd.DataFrame) and len(other.columns) == 1:
         other = other[other.columns[0]]
     if not isinstance(other, da.Array | dd.Series):
@@ -201,10 +204,10 @@ def beside(X: Any, other: Any, name: str) -> Any:
             if sum(sizes) != len(other):
                 raise ValueError(f"X has {sum(sizes)} rows, but {name} has {len(other)}")
             return other.rechunk((sizes,))
-    n_parts = X.numblocks[0] if isinstance(X, da.Array) else X.npartitions
-    if other.npartitions != n_parts:
+    n_partitions = X.numblocks[0] if isinstance(X, da.Array) else X.npartitions
+    if other.npartitions != n_partitions:
         raise ValueError(
-            f"X has {n_parts} partitions, but {name} has {other.npartitions}; take both from one table, or repartition"
+            f"X has {n_partitions} partitions, but {name} has {other.npartitions}; use one table, or repartition"
         )
     return other
 
@@ -214,7 +217,7 @@ def is_dask(X: Any) -> bool:
 
 
 def whole_rows(X: Any) -> Any:
-    """X, with all columns of a row in one partition."""
+    """X with all columns of a row in one partition."""
     if isinstance(X, da.Array):
         if X.ndim != 2:
             raise ValueError(f"X must have two dimensions, got the shape {X.shape}")
@@ -222,15 +225,14 @@ def whole_rows(X: Any) -> Any:
     if isinstance(X, dd.DataFrame):
         return X
     raise TypeError(
-        f"X must be a Dask array or frame, got {type(X).__name__}; for rows in memory there is the class without Dask"
+        f"X must be a Dask array or frame, got {type(X).__name__}; use the class without Dask for data in memory"
     )
 
 
 class ShardActor:
-    """Looks after the shards of one worker, a thread for each: an actor of Dask's.
+    """A Dask actor that runs the shards of one worker, one thread each.
 
-    A question to it takes 3 ms; a task for each question would take 14, which is longer than the answer of a million
-    rows.
+    A call of an actor takes 3 ms; a task would take 14 ms, longer than the computation for a million rows.
     """
 
     def __init__(self, *shards: Shard) -> None:
@@ -244,27 +246,27 @@ class ShardActor:
 
 
 class Workers:
-    """Those who keep the shards on a cluster.
+    """Executes shards on a cluster.
 
-    To Dask a shard is a constant, and where it stands in the log its own affair. So Dask makes those anew that a worker
-    took with it when it was lost, from their source; they say that they have not read so far, and are given all.
+    Dask treats a shard as a constant and does not know its position in the log. It recomputes the shards of a lost
+    worker from their source; these return None for a log that they have not read from the start, and get the whole log.
     """
 
     def __init__(self, cluster: Cluster, shards: list[Future]) -> None:
         self._cluster, self._shards = cluster, shards
         self._n_read = self._n_losses = 0
-        self._find_keepers()
+        self._start_actors()
 
-    def _find_keepers(self) -> None:
+    def _start_actors(self) -> None:
         cluster = self._cluster
         while True:
             cluster.wait(self._shards)
-            keepers = [
+            actors = [
                 cluster.submit(home, ShardActor, *own, actor=True) for home, own in cluster.homes(self._shards).items()
             ]
             try:
-                self._keepers = cluster.results(keepers)
-                self._homes = [home for keeper in keepers for home in cluster.homes([keeper])]
+                self._actors = cluster.results(actors)
+                self._homes = [home for actor in actors for home in cluster.homes([actor])]
                 return
             except (RuntimeError, ValueError) as error:
                 if "Actor was lost" not in str(error):
@@ -273,7 +275,7 @@ class Workers:
 
     def ask(self, log: Log) -> Answer:
         answers = self._ask_all("read", self._n_read, log[self._n_read :])
-        while answers is None or (answer := total(answers)) is None:  # one is lost, or new and has not read so far
+        while answers is None or (answer := total(answers)) is None:  # a worker was lost, or a shard is new
             answers = self._ask_all("read", 0, log)
         self._n_read = len(log)
         return answer
@@ -284,33 +286,33 @@ class Workers:
         return [tally for answer in answers for tally in answer]
 
     def _ask_all(self, question: str, *arguments: Any) -> list[Any] | None:
-        """All keepers' answers; None if one is lost, and others have taken its place."""
+        """The answers of all actors; None if one was lost and replaced."""
         try:
-            asked = [self._ask(keeper, question, arguments) for keeper in self._keepers]
+            asked = [self._ask(actor, question, arguments) for actor in self._actors]
             return [self._answer(each, home) for each, home in zip(asked, self._homes, strict=True)]
         except ShardActorLostError:
             self._count_loss()
-            self._find_keepers()
+            self._start_actors()
             return None
 
     def _count_loss(self) -> None:
         self._n_losses += 1
-        if self._n_losses > MOST_LOSSES:
+        if self._n_losses > MAX_LOSSES:
             raise ClusterError(f"workers were lost {self._n_losses} times during the fit") from None
 
-    def _ask(self, keeper: Any, question: str, arguments: tuple[Any, ...]) -> Any:
+    def _ask(self, actor: Any, question: str, arguments: tuple[Any, ...]) -> Any:
         try:
-            return getattr(keeper, question)(*arguments)
-        except (RuntimeError, ValueError):  # Dask, or an older one, knows by now that the worker is gone
+            return getattr(actor, question)(*arguments)
+        except (RuntimeError, ValueError):  # raised by Dask, depending on its version, for a lost worker
             raise ShardActorLostError from None
 
     def _answer(self, asked: Any, home: str | None) -> Any:
-        until = time.monotonic() + FIRST_WAIT * 2 ** min(self._n_losses, 5)
+        until = time.monotonic() + ANSWER_TIMEOUT * 2 ** min(self._n_losses, 5)
         while True:
             try:
-                return asked.result(timeout=GLANCE)
+                return asked.result(timeout=POLL_SECONDS)
             except TimeoutError:
-                # Or its answer was lost on the way, which nobody would tell: asked again, it says the same.
+                # The answer may also be lost on the way without an error; repeating the request is safe.
                 if home not in self._cluster.n_threads() or time.monotonic() > until:
                     raise ShardActorLostError from None
             except OSError:
@@ -318,4 +320,4 @@ class Workers:
 
 
 class ShardActorLostError(Exception):
-    """The worker is gone."""
+    """The worker of an actor was lost."""

@@ -1,4 +1,4 @@
-"""How much memory there is for rows on disk, and how many of them at a time it is enough for."""
+"""The memory budget of out-of-core training, and the numbers of rows that fit into it."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from adacc.tables.arrow import ROWS
 
 UNITS = {"": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 
-TO_COME = 90_000_000
-"""Bytes that the libraries take once there is work: compiled kernels, threads, what an allocator keeps."""
+LIBRARY_BYTES = 90_000_000
+"""Bytes that libraries allocate during training: compiled kernels, threads, allocator caches."""
 
-LEAST_ROWS = 2_048
-"""Fewer at a time would be slow."""
+MIN_ROWS = 2_048
+"""Minimum number of rows read at a time, for speed."""
 
-MOST_ROWS_OF_SHARD = 1 << 20
-"""More at a time would not be faster."""
+MAX_ROWS_PER_SHARD = 1 << 20
+"""Larger shards are not faster."""
 
-COPIES = 6
-"""Of a row while it is read: in the file's form, as columns, as a frame, as numbers."""
+READ_COPIES = 6
+"""Copies of a row while it is read: in the file format, as columns, as a frame, as numbers."""
 
-BYTES_OF_COLUMN = 2_500_000
-"""Of a column that is being read: a page of the file, and the dictionary of its values."""
+BYTES_PER_COLUMN = 2_500_000
+"""Bytes of a column while it is read: a page of the file, and the dictionary of its values."""
 
-BYTES_OF_TEXT = 64
-"""Of a cell of text, as it is read."""
+BYTES_PER_TEXT_CELL = 64
+"""Bytes of a text cell while it is read."""
 
-BUILDING = 3
-"""A shard's codes while it is made: as they come, joined by column, and in their place."""
+BINNING_COPIES = 3
+"""Copies of the binned values of a shard while it is built."""
 
-HISTOGRAMS = 6
-"""Of a shard that answers: at the beginning, now, scaled, and their sums."""
+HISTOGRAM_COPIES = 6
+"""Copies of the histograms of a shard."""
 
 
 def read_size(size: Any, name: str = "memory_limit") -> int:
-    """Bytes, from a number of them or from a text such as ``"1.5GB"``.
+    """Convert a size such as ``"1.5GB"`` to bytes.
 
     Examples
     --------
@@ -51,18 +51,18 @@ def read_size(size: Any, name: str = "memory_limit") -> int:
     """
     if isinstance(size, Integral) and not isinstance(size, bool) and int(size) > 0:
         return int(size)
-    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", size) if isinstance(size, str) else None
-    unit = next((unit for unit in UNITS if found and unit.lower() == found[2].lower()), None)
-    if found is None or unit is None or float(found[1]) * UNITS[unit] < 1.0:
-        raise ValueError(f"{name} must be a number of bytes, or one of kB, MB, GB or TB such as '1GB', got {size!r}")
-    return int(float(found[1]) * UNITS[unit])
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", size) if isinstance(size, str) else None
+    unit = next((unit for unit in UNITS if match and unit.lower() == match[2].lower()), None)
+    if match is None or unit is None or float(match[1]) * UNITS[unit] < 1.0:
+        raise ValueError(f"{name} must be a number of bytes, or a size in kB, MB, GB or TB such as '1GB', got {size!r}")
+    return int(float(match[1]) * UNITS[unit])
 
 
 def resident() -> int:
-    """Bytes of memory that this process has now, its libraries included."""
+    """Resident memory of this process in bytes."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE
-    except OSError:  # not Linux: the most so far
+    except OSError:  # not Linux: use the peak
         import resource
 
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -71,20 +71,20 @@ def resident() -> int:
 
 @dataclass(frozen=True)
 class MemoryBudget:
-    """What a limit on memory leaves for rows.
+    """The memory that a limit leaves for rows.
 
     Attributes
     ----------
     limit : int
-        Bytes, of the whole process.
+        Limit of the whole process in bytes.
     n_columns : int
-        Features.
+        Number of features.
     row : int
-        Bytes of a row as it is read.
+        Bytes of a row while it is read.
     draws : int
-        Bytes of the rows that are drawn to find the bins.
+        Bytes of the rows that are sampled to find the bins.
     n_threads : int
-        Shards that are worked on at a time.
+        Number of shards processed at a time.
     """
 
     limit: int
@@ -96,29 +96,29 @@ class MemoryBudget:
     @classmethod
     def of(cls, limit: int, kinds: dict[str, Any], n_rows: int, n_threads: int) -> MemoryBudget:
         n_numbers = sum(kind == "number" for kind in kinds.values())
-        row = 8 * (n_numbers + 2) + BYTES_OF_TEXT * (len(kinds) - n_numbers)
+        row = 8 * (n_numbers + 2) + BYTES_PER_TEXT_CELL * (len(kinds) - n_numbers)
         return cls(limit, len(kinds), row, 2 * 8 * n_numbers * min(n_rows, SAMPLE), n_threads)
 
-    def rows_of_piece(self) -> int:
-        """Rows to read at a time: for these there is half of the room."""
-        taken = resident() + TO_COME + self.draws + BYTES_OF_COLUMN * self.n_columns
-        rows = (self.limit - taken) // (2 * COPIES * self.row)
-        if rows < LEAST_ROWS:
-            self._refuse(taken + 2 * COPIES * self.row * LEAST_ROWS)
+    def rows_per_partition(self) -> int:
+        """Rows to read at a time, which use half of the free memory."""
+        used = resident() + LIBRARY_BYTES + self.draws + BYTES_PER_COLUMN * self.n_columns
+        rows = (self.limit - used) // (2 * READ_COPIES * self.row)
+        if rows < MIN_ROWS:
+            self._raise_too_low(used + 2 * READ_COPIES * self.row * MIN_ROWS)
         return min(rows, ROWS)
 
-    def rows_of_shard(self, bin_mapper: BinMapper, n_classes: int, rows_of_piece: int) -> int:
-        """Coded rows to keep together: a piece at least, and more of them in half of what is left."""
-        taken = resident() + COPIES * self.row * rows_of_piece + BYTES_OF_COLUMN * self.n_columns
-        taken += 8 * n_classes * int(bin_mapper.offsets[-1]) * HISTOGRAMS * self.n_threads
+    def rows_per_shard(self, bin_mapper: BinMapper, n_classes: int, rows_per_partition: int) -> int:
+        """Binned rows of a shard: at least a partition, and at most half of the free memory."""
+        used = resident() + READ_COPIES * self.row * rows_per_partition + BYTES_PER_COLUMN * self.n_columns
+        used += 8 * n_classes * int(bin_mapper.offsets[-1]) * HISTOGRAM_COPIES * self.n_threads
         codes = len(bin_mapper.features) * (1 if max(feature.n_codes for feature in bin_mapper.features) <= 256 else 2)
-        row = self.n_threads * (BUILDING * codes + 2 * BYTES_OF_A_ROW + (8 * n_classes if n_classes > 2 else 0))
-        if taken + row * rows_of_piece > self.limit:
-            self._refuse(taken + row * rows_of_piece)
-        return max(rows_of_piece, min((self.limit - taken) // (2 * row), MOST_ROWS_OF_SHARD))
+        row = self.n_threads * (BINNING_COPIES * codes + 2 * BYTES_OF_A_ROW + (8 * n_classes if n_classes > 2 else 0))
+        if used + row * rows_per_partition > self.limit:
+            self._raise_too_low(used + row * rows_per_partition)
+        return max(rows_per_partition, min((self.limit - used) // (2 * row), MAX_ROWS_PER_SHARD))
 
-    def _refuse(self, least: int) -> None:
+    def _raise_too_low(self, minimum: int) -> None:
         raise ValueError(
-            f"the memory limit must be at least {-(-least // 10**6)}MB for this table, got {self.limit / 1e6:g}MB; "
-            f"{resident() // 10**6}MB of it are taken by Python and its libraries"
+            f"the memory limit must be at least {-(-minimum // 10**6)}MB for this table, got {self.limit / 1e6:g}MB; "
+            f"{resident() // 10**6}MB of it are used by Python and its libraries"
         )

@@ -1,4 +1,4 @@
-"""From pieces of rows, wherever they are, to an ensemble."""
+"""Training on partitions of rows, on disk or on a cluster."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ from adacc.boosting.session import make_plan
 from adacc.boosting.settings import Settings
 from adacc.boosting.sharded import ShardedBackend, ShardExecutor
 from adacc.data.binning import BinMapper
-from adacc.distributed.survey import Columns, Labels, PartitionTask, look_at_columns, look_at_labels, look_at_values
+from adacc.distributed.partition_stats import (
+    ColumnStatistics,
+    LabelStatistics,
+    PartitionTask,
+    column_statistics,
+    count_values,
+    label_statistics,
+)
 from adacc.estimators.booster import BaseBoosting
 from adacc.estimators.calibration import calibration_terms
 from adacc.estimators.provenance import training_record
@@ -25,8 +32,8 @@ from adacc.model.fitted import FittedModel
 
 
 @dataclass(frozen=True)
-class Surveyed:
-    """What is known of all rows.
+class DataStatistics:
+    """Statistics of all rows.
 
     Attributes
     ----------
@@ -34,89 +41,97 @@ class Surveyed:
         The labels.
     class_weight : ndarray of shape (n_classes,)
         Summed sample weight of each class.
-    n_rows : ndarray of shape (n_pieces,)
-        Rows of each piece that count.
+    n_rows : ndarray of shape (n_partitions,)
+        Rows of nonzero weight of each partition.
     bin_mapper : BinMapper
         The bins and categories of every feature.
-    known : tuple
-        What the functions of the survey want to know beside a piece; `code` the bin mapper besides.
+    arguments : tuple
+        Arguments of the functions of `partition_stats` that are the same for all partitions.
     """
 
     classes: NDArray[Any]
     class_weight: Array
     n_rows: NDArray[np.int64]
     bin_mapper: BinMapper
-    known: tuple[Any, ...]
+    arguments: tuple[Any, ...]
 
 
-class Pieces(Protocol):
-    """The rows, a piece at a time.
+class PartitionSource(Protocol):
+    """The rows as a sequence of partitions.
 
     Attributes
     ----------
     names : list of str
-        How to speak of each piece.
+        Name of each partition in messages.
     """
 
     names: list[str]
 
-    def each(self, look: PartitionTask) -> list[Any]:
-        """What is said of each piece."""
+    def run(self, task: PartitionTask) -> list[Any]:
+        """The results of a task on all partitions."""
 
-    def executor(self, found: Surveyed) -> ShardExecutor:
-        """Code all pieces, make shards of them, and those who keep them."""
+    def shard_executor(self, statistics: DataStatistics) -> ShardExecutor:
+        """Bin all partitions and build shards of them."""
 
 
 def check_supported(settings: Settings, warm_start: bool) -> None:
-    """Refuse what needs all rows in one place."""
+    """Raise ValueError for settings that need all rows in the memory of one process."""
     if settings.estimator is not None:
-        raise ValueError("estimator must be None: rows that are not in one place are boosted on native stumps only")
+        raise ValueError("estimator must be None: distributed and out-of-core training support only native stumps")
     if not settings.growth.is_stump:
-        raise ValueError("max_depth must be 1, and its companions at their defaults, where rows are not in one place")
+        raise ValueError(
+            "max_depth must be 1, and other tree parameters at their defaults, in distributed and out-of-core training"
+        )
     if settings.draws_rows:
         raise ValueError(
-            "rusboost, smoteboost and subsample draw rows anew each round, which takes all of them in one place; "
-            "choose another method, or fit on a part of the rows that fits into memory"
+            "rusboost, smoteboost and subsample draw rows in each round, which needs all rows in memory; "
+            "choose another method, or fit on a sample that fits into memory"
         )
     if warm_start:
-        raise ValueError("warm_start must be False where rows are not in one place")
+        raise ValueError("warm_start must be False in distributed and out-of-core training")
     if settings.options["calibration_cv"] is not None:
-        raise ValueError("calibration_cv must be None where rows are not in one place: folds would take many fits")
+        raise ValueError("calibration_cv must be None in distributed and out-of-core training")
     if settings.patience is not None:
-        raise ValueError("n_iter_no_change must be None where rows are not in one place; set n_estimators")
+        raise ValueError("n_iter_no_change must be None in distributed and out-of-core training; set n_estimators")
 
 
-def survey(pieces: Pieces, reader: BaseBoosting, max_bins: int | None) -> Surveyed:
-    """Look at all rows: at their labels, at what their columns hold, and at those of few values once more."""
-    labels = Labels(pieces.each(PartitionTask(look_at_labels, columns=())))
-    known = (reader, labels.classes, labels.weighing)
-    columns = Columns(pieces.each(PartitionTask(look_at_columns, known, labels.places())), pieces.names, max_bins)
-    tallies = pieces.each(PartitionTask(look_at_values, known, columns=columns.undecided)) if columns.undecided else []
-    return Surveyed(labels.classes, labels.class_weight.sum(axis=1), labels.n_rows, columns.bin_mapper(tallies), known)
+def collect_statistics(partitions: PartitionSource, reader: BaseBoosting, max_bins: int | None) -> DataStatistics:
+    """Collect the labels, the bins of all columns and, for columns of few values, the counts of all values."""
+    labels = LabelStatistics(partitions.run(PartitionTask(label_statistics, columns=())))
+    arguments = (reader, labels.classes, labels.weight_scaler)
+    columns = ColumnStatistics(
+        partitions.run(PartitionTask(column_statistics, arguments, labels.places())), partitions.names, max_bins
+    )
+    tallies = (
+        partitions.run(PartitionTask(count_values, arguments, columns=columns.unbinned)) if columns.unbinned else []
+    )
+    return DataStatistics(
+        labels.classes, labels.class_weight.sum(axis=1), labels.n_rows, columns.bin_mapper(tallies), arguments
+    )
 
 
 def train(
     settings: Settings,
-    pieces: Pieces,
+    partitions: PartitionSource,
     reader: BaseBoosting,
     after_round: Callable[[Boosting, Any], bool] = lambda *_: False,
 ) -> tuple[FittedModel, bool]:
-    """Boost: the model, and whether the first stump was no better than chance."""
-    found = survey(pieces, reader, settings.max_bins)
-    return boost(settings, found, pieces.executor(found), reader, after_round)
+    """The model, and whether the first stump was no better than chance."""
+    statistics = collect_statistics(partitions, reader, settings.max_bins)
+    return boost(settings, statistics, partitions.shard_executor(statistics), reader, after_round)
 
 
 def boost(
     settings: Settings,
-    found: Surveyed,
+    statistics: DataStatistics,
     executor: ShardExecutor,
     reader: BaseBoosting,
     after_round: Callable[[Boosting, Any], bool] = lambda *_: False,
 ) -> tuple[FittedModel, bool]:
-    """The same once the rows are coded."""
-    negative_class = find_negative_class(reader.pos_label, found.classes, found.class_weight)
-    plan = make_plan(settings, found.classes, found.class_weight, negative_class)
-    backend = ShardedBackend(plan, found.bin_mapper, found.class_weight, settings.criterion, executor)
+    """`train` on rows that are binned already."""
+    negative_class = find_negative_class(reader.pos_label, statistics.classes, statistics.class_weight)
+    plan = make_plan(settings, statistics.classes, statistics.class_weight, negative_class)
+    backend = ShardedBackend(plan, statistics.bin_mapper, statistics.class_weight, settings.criterion, executor)
     boosting = Boosting(backend)
     boosting.run(settings.n_rounds, after_round)
     calibrator = multipliers = None
@@ -126,12 +141,12 @@ def boost(
         multipliers = terms.multipliers
     model = FittedModel(
         ensemble=boosting.ensemble(),
-        classes=found.classes,
-        n_features=len(found.bin_mapper.features),
+        classes=statistics.classes,
+        n_features=len(statistics.bin_mapper.features),
         feature_names=columns_of(reader)[1],
         calibrator=calibrator,
         multipliers=multipliers,
-        training=training_record(settings, found.classes),
+        training=training_record(settings, statistics.classes),
         seed=settings.seed,
     )
     return model, boosting.failed_at_once

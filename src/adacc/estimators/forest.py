@@ -246,7 +246,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         elif self.calibration is not None:
             raise ValueError(
                 "calibration takes rows of every class that are out of some bag: give more rows, or more bags "
-                "(n_estimators)"
+                "(`n_estimators`)"
             )
         _, names = columns_of(self)
         return FittedModel(

@@ -242,7 +242,7 @@ def _library(module: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        raise ImportError(f"this baseline needs {module.split('.')[0]}: pip install 'adacc[study]'") from error
+        raise ImportError(f'this baseline needs {module.split(".")[0]}: pip install "adacc[compare]"') from error
 
 
 def _of_imblearn(

@@ -1,7 +1,7 @@
-"""Fitted models for other programs to run: ONNX."""
+"""Export of fitted models to ONNX."""
 
 try:
-    import onnx  # noqa: F401  (asked for here, so that the advice is given once)
+    import onnx  # noqa: F401  (imported here to raise one error for the package)
 except ImportError:
     raise ImportError("adacc.export needs onnx: pip install 'adacc[onnx]'") from None
 

@@ -1,6 +1,6 @@
-"""The graph of a model, from its columns to labels, probabilities and scores.
+"""The ONNX graph of a model, from its inputs to labels, probabilities and scores.
 
-Answers are worked out from the votes in double precision, with a column for each row of X.
+All outputs are computed from the votes in double precision, on transposed matrices with one column per row of X.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from adacc.export.votes import Votes
 from adacc.model.calibration import DECIMALS, Calibrator, Isotonic, Sigmoid, decision_scores
 from adacc.model.fitted import FittedModel
 
-LEAST = 1e-15
-"""The probability below which `decision_scores` takes no logarithm."""
+MIN_PROBABILITY = 1e-15
+"""The probability at which `decision_scores` clips before the logarithm."""
 
 LOG_NOISE = 1e-13
-"""Scores closer than this are equal after logarithms: a runtime's differ in the last bit, even among themselves."""
+"""Tolerance for ties after logarithms, which differ between runtimes in the last bit."""
 
 BISECTIONS = 100
-"""More than it takes to halve any range of scores down to two neighbouring numbers."""
+"""Enough bisections to reach adjacent floats from any range of scores."""
 
 
-class Answers(NamedTuple):
-    """Names of the results: labels (n_rows,), probabilities (n_rows, n_classes), scores as in `decision_function`."""
+class Outputs(NamedTuple):
+    """Names of the outputs: labels (n_rows,), probabilities (n_rows, n_classes), scores as in `decision_function`."""
 
     label: str
     probabilities: str
     scores: str
 
 
-class Decided(NamedTuple):
-    """Names of results with a column for each row: the position of its label in `labels`, probabilities and scores."""
+class Decision(NamedTuple):
+    """Names of results with one column per row: index of the label in `labels`, probabilities and scores."""
 
     labels: NDArray[Any]
     position: str
@@ -46,12 +46,12 @@ class Decided(NamedTuple):
     scores: str
 
 
-def write_model(graph: Graph, model: FittedModel, adding: Votes, inputs: Sequence[str], dtype: str) -> Answers:
-    """Add a model to a graph; `inputs` are one matrix with all columns, or each column as a matrix of one."""
-    votes = adding.write(graph, inputs)
+def write_model(graph: Graph, model: FittedModel, voter: Votes, inputs: Sequence[str], dtype: str) -> Outputs:
+    """Add a model to a graph; `inputs` are one matrix, or one matrix of shape (n_rows, 1) per column."""
+    votes = voter.write(graph, inputs)
     decided = _decide_two(graph, model, votes) if len(model.classes) == 2 else _decide_more(graph, model, votes)
     turned = graph.node("Transpose", decided.probabilities, perm=[1, 0])
-    return Answers(
+    return Outputs(
         graph.node("Gather", decided.labels, graph.node("Reshape", decided.position, FLAT)),
         graph.node("Cast", turned, to=ONNX_TYPES[dtype]),
         graph.node("Reshape", decided.scores, FLAT)
@@ -61,7 +61,7 @@ def write_model(graph: Graph, model: FittedModel, adding: Votes, inputs: Sequenc
 
 
 def class_labels(model: FittedModel) -> NDArray[Any]:
-    """The labels as ONNX has them: strings, or whole numbers, which booleans and floats become."""
+    """The labels as ONNX types: strings, or integers, to which booleans and floats are converted."""
     labels = model.classes.tolist()
     if isinstance(labels[0], str):
         return np.array(labels, dtype=object)
@@ -70,7 +70,7 @@ def class_labels(model: FittedModel) -> NDArray[Any]:
     return np.array(labels, dtype=np.int64)
 
 
-def _decide_two(graph: Graph, model: FittedModel, votes: str) -> Decided:
+def _decide_two(graph: Graph, model: FittedModel, votes: str) -> Decision:
     tied = graph.node("LessOrEqual", graph.node("Abs", votes), np.array(ROUNDING))
     scores = votes = graph.node("Where", tied, np.array(0.0), votes)
     labels, turn = class_labels(model), ROUNDING / 2 if model.ensemble.negative_class == 0 else -ROUNDING / 2
@@ -80,67 +80,66 @@ def _decide_two(graph: Graph, model: FittedModel, votes: str) -> Decided:
         rounded = _rounded(graph, votes)
         p = _calibrated(graph, model.calibrator, rounded)
         probabilities = graph.node("Concat", graph.node("Sub", np.array(1.0), p), p, axis=0)
-        if model.multipliers is not None:  # the probabilities decide
-            turn, sides = _turning_score(model)
+        if model.multipliers is not None:  # the prediction follows from probabilities
+            turn, sides = _decision_threshold(model)
             labels, votes = labels[sides], rounded
             odds = graph.node("MatMul", np.array([[-1.0, 1.0]]), _logs(graph, probabilities))
             scores = graph.node("Add", odds, decision_scores(np.ones((1, 2)), model.multipliers))
     above = graph.node("Greater", votes, np.array(turn))
-    return Decided(labels, graph.node("Cast", above, to=TensorProto.INT64), probabilities, scores)
+    return Decision(labels, graph.node("Cast", above, to=TensorProto.INT64), probabilities, scores)
 
 
-def _turning_score(model: FittedModel) -> tuple[float, list[int]]:
-    """Where a calibrated model of two classes changes its mind, and the classes below and above.
+def _decision_threshold(model: FittedModel) -> tuple[float, list[int]]:
+    """The score at which the prediction of a calibrated model of two classes changes, and the classes on both sides.
 
-    Sought with the model itself: where probability and costs balance, the last bit of a logarithm decides, and a
-    runtime may have another.
+    It is found by bisection with the model itself, because logarithms of runtimes differ in the last bit.
     """
 
-    def answer(score: float) -> int:
+    def predict(score: float) -> int:
         return int(model.ensemble.classes(model.decision_scores(np.array([score])))[0])
 
     high = 1.0 + float(np.abs(model.ensemble.votes * model.ensemble.decision).sum())
     low = -high
-    sides = [answer(low), answer(high)]
+    sides = [predict(low), predict(high)]
     for _ in range(BISECTIONS):
         middle = (low + high) / 2.0
-        low, high = (middle, high) if answer(middle) == sides[0] else (low, middle)
+        low, high = (middle, high) if predict(middle) == sides[0] else (low, middle)
     return low, sides
 
 
-def _decide_more(graph: Graph, model: FittedModel, votes: str) -> Decided:
-    scores = settled = _first_of_equals(graph, votes, ROUNDING)
+def _decide_more(graph: Graph, model: FittedModel, votes: str) -> Decision:
+    scores = tied = _snap_ties(graph, votes, ROUNDING)
     if model.calibrator is None:
         probabilities = graph.node("Softmax", graph.node("Mul", scores, np.array(2.0)), axis=0)
     else:
         n_classes = len(model.classes)
-        each = _calibrated(graph, model.calibrator, _rounded(graph, settled))
+        each = _calibrated(graph, model.calibrator, _rounded(graph, tied))
         whole = graph.node("MatMul", np.ones((1, n_classes)), each)
         some = graph.node("Greater", whole, np.array(0.0))
         probabilities = graph.node("Where", some, graph.node("Div", each, whole), np.array(1.0 / n_classes))
-        if model.multipliers is not None:  # the probabilities decide
+        if model.multipliers is not None:  # the prediction follows from probabilities
             by_costs = decision_scores(np.ones((1, n_classes)), model.multipliers).T
             scores = graph.node("Add", _logs(graph, probabilities), by_costs)
-            settled = _first_of_equals(graph, scores, LOG_NOISE)
-    return Decided(class_labels(model), graph.node("ArgMax", settled, axis=0, keepdims=0), probabilities, scores)
+            tied = _snap_ties(graph, scores, LOG_NOISE)
+    return Decision(class_labels(model), graph.node("ArgMax", tied, axis=0, keepdims=0), probabilities, scores)
 
 
-def _first_of_equals(graph: Graph, scores: str, closer: float) -> str:
-    """The scores with those as good as the largest made equal to it, so that of equals the first is chosen."""
-    # ReduceMax would do, but takes its axes elsewhere from opset 18 on.
+def _snap_ties(graph: Graph, scores: str, tolerance: float) -> str:
+    """Set scores within a tolerance of the largest to the largest, so that ArgMax returns the first."""
+    # Not ReduceMax, whose axes became an input in opset 18.
     largest = graph.node("GatherElements", scores, graph.node("ArgMax", scores, axis=0), axis=0)
-    equal = graph.node("GreaterOrEqual", scores, graph.node("Sub", largest, np.array(closer)))
+    equal = graph.node("GreaterOrEqual", scores, graph.node("Sub", largest, np.array(tolerance)))
     return graph.node("Where", equal, largest, scores)
 
 
 def _rounded(graph: Graph, scores: str) -> str:
-    """As `Calibrator.probabilities` rounds them."""
+    """Round scores as `Calibrator.probabilities` does."""
     power = np.array(10.0**DECIMALS)
     return graph.node("Div", graph.node("Round", graph.node("Mul", scores, power)), power)
 
 
 def _calibrated(graph: Graph, calibrator: Calibrator, scores: str) -> str:
-    """The probability on each curve, shape (n_curves, n_rows)."""
+    """The probabilities of each calibration curve, shape (n_curves, n_rows)."""
     curves = calibrator.curves
     if isinstance(curves[0], Sigmoid):
         slopes, intercepts = np.array([(curve.slope, curve.intercept) for curve in curves]).T[:, :, None]
@@ -150,7 +149,7 @@ def _calibrated(graph: Graph, calibrator: Calibrator, scores: str) -> str:
 
 
 def _on_curve(graph: Graph, curve: Isotonic, scores: str, k: int) -> str:
-    """The line between two knots in the operations of `np.interp`, to the last bit: 1 - p may be all rounding."""
+    """Linear interpolation with the operations of `np.interp`, for bit-equal results."""
     n_knots = len(curve.scores)
     knots = Conditions("GreaterOrEqual", np.full(n_knots, k), curve.scores, np.ones((1, n_knots)))
     passed = graph.node(
@@ -165,10 +164,10 @@ def _on_curve(graph: Graph, curve: Isotonic, scores: str, k: int) -> str:
 
 
 def _expit(graph: Graph, x: str) -> str:
-    """As SciPy works it out; a Sigmoid may differ in the last bit, which is all that 1 - p has where p is nearly 1."""
+    """The formula of SciPy; the Sigmoid operator can differ in the last bit, which matters for 1 - p near p = 1."""
     one = np.array(1.0)
     return graph.node("Div", one, graph.node("Add", one, graph.node("Exp", graph.node("Neg", x))))
 
 
 def _logs(graph: Graph, probabilities: str) -> str:
-    return graph.node("Log", graph.node("Clip", probabilities, np.array(LEAST), np.array(1.0)))
+    return graph.node("Log", graph.node("Clip", probabilities, np.array(MIN_PROBABILITY), np.array(1.0)))

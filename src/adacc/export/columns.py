@@ -1,4 +1,4 @@
-"""Columns of a model's table as ONNX has them: numbers of one type, and strings."""
+"""Input columns as ONNX types: numbers of one type, and strings."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from adacc.data.binning import BinMapper, CategoryBins
 from adacc.export.graph import ML, Graph
 
 MISSING = ""
-"""What stands for a missing string: ONNX has none."""
+"""The string for missing values, as ONNX has no missing strings."""
 
 
 def text_columns(bin_mapper: BinMapper, names: Sequence[str]) -> NDArray[np.bool_]:
-    """Which columns hold strings; an error for one that holds what ONNX cannot."""
+    """Which columns contain strings; raises ValueError for types that ONNX lacks."""
     return np.array(
         [
             isinstance(feature, CategoryBins) and _are_strings(feature.values, name)
@@ -28,7 +28,7 @@ def text_columns(bin_mapper: BinMapper, names: Sequence[str]) -> NDArray[np.bool
 
 
 def largest_up_to(values: Array, dtype: str) -> NDArray[np.floating]:
-    """Of each value the largest number of the type that does not exceed it: ``x <= value`` is the same with either."""
+    """The largest number of the type up to each value, so that ``x <= value`` is unchanged."""
     with np.errstate(over="ignore"):
         rounded = values.astype(dtype)
     return np.where(rounded > values, np.nextafter(rounded, -np.inf, dtype=dtype), rounded)
@@ -39,7 +39,7 @@ def codes_of_strings(labels: Sequence[Any]) -> dict[str, int]:
 
 
 def keys_of_numbers(labels: Sequence[Any], dtype: str, name: str) -> NDArray[np.floating]:
-    """The numbers and booleans as cells hold them, NaN for missing."""
+    """Categories that are numbers or booleans as cells of the input, NaN for missing."""
     with np.errstate(over="ignore"):
         keys = np.array([np.nan if label is None else float(label) for label in labels]).astype(dtype)
     seen: dict[float, Any] = {}
@@ -52,7 +52,7 @@ def keys_of_numbers(labels: Sequence[Any], dtype: str, name: str) -> NDArray[np.
 
 
 def look_up(graph: Graph, column: str, codes: dict[str, int], other: int) -> str:
-    """The code of each string in a column, shape (n_rows, 1)."""
+    """The category index of each string of a column, shape (n_rows, 1)."""
     return graph.node(
         "LabelEncoder",
         column,

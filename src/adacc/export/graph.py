@@ -1,4 +1,4 @@
-"""What a graph is written to: a file of our own, or a conversion of skl2onnx."""
+"""Graph builders: for a stand-alone ONNX model, or a conversion of skl2onnx."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ ML = "ai.onnx.ml"
 """The domain of the operators for classical machine learning."""
 
 OPSET, ML_OPSET = 13, 3
-"""The versions whose operators are used. Later ones mean the same by these, and any runtime in use knows them."""
+"""Operator set versions. Later versions have the same semantics for the operators that are used."""
 
 ONNX_TYPES = {"float32": onnx.TensorProto.FLOAT, "float64": onnx.TensorProto.DOUBLE}
 
 FLAT = np.array([-1], dtype=np.int64)
-"""The shape of one dimension."""
+"""Shape argument of Reshape for one dimension."""
 
 
 class Graph(ABC):
-    """Nodes and constants, each known by the name of its one result."""
+    """Adds nodes and constants, which are identified by the name of their result."""
 
     @abstractmethod
     def node(self, operator: str, *inputs: str | NDArray[Any], domain: str = "", **attributes: Any) -> str:
-        """Add a node; an input is the name of a result, or an array, which becomes a constant."""
+        """Add a node; inputs are names of results, or arrays, which become constants."""
 
     @abstractmethod
     def give(self, result: str, name: str) -> None:
-        """Make a result known by another name, such as that of an output."""
+        """Give a result another name, such as that of an output."""
 
 
 class OnnxGraph(Graph):
-    """Nodes and constants as ONNX keeps them; `reserved` names are not given to results."""
+    """Builds an ONNX graph; `reserved` names are not used for results."""
 
     def __init__(self, reserved: Iterable[str]) -> None:
         self.nodes: list[onnx.NodeProto] = []
@@ -66,6 +66,6 @@ class OnnxGraph(Graph):
 
 
 def for_each_row(graph: Graph, column: NDArray[Any], matrix: str) -> str:
-    """A column of constants as often as the matrix has rows."""
+    """Repeat a column of constants for each row of the matrix."""
     n_rows = graph.node("Gather", graph.node("Shape", matrix), np.array([0], dtype=np.int64))
     return graph.node("Expand", column, graph.node("Concat", np.array([1], dtype=np.int64), n_rows, axis=0))

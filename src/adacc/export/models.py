@@ -1,4 +1,4 @@
-"""A fitted model as an ONNX model of its own."""
+"""Conversion of a fitted model to a stand-alone ONNX model."""
 
 from __future__ import annotations
 
@@ -17,35 +17,34 @@ from adacc.export.graph import ML, ML_OPSET, ONNX_TYPES, OPSET, OnnxGraph
 from adacc.export.votes import fitted_model, votes_of
 
 IR_VERSION = 7
-"""The version of the file format that came with `OPSET`."""
+"""The IR version of `OPSET`."""
 
 OUTPUTS = ("label", "probabilities", "scores")
 
 
 def to_onnx(model: BaseAdditiveClassifier, dtype: str = "float32") -> onnx.ModelProto:
-    """A fitted model as an ONNX model, which other programs can run without Python.
+    """Convert a fitted model to ONNX.
 
     Parameters
     ----------
     model : classifier of adacc
-        Fitted, with native stumps or trees (``estimator=None``).
+        Fitted classifier of native stumps or trees (``estimator=None``).
     dtype : {"float32", "float64"}, default="float32"
-        Type of the numbers in the inputs and of the probabilities. Data whose values differ by less than a float32 can
-        tell need float64.
+        Type of the numeric inputs and of the probabilities. Use float64 if values differ by less than the precision of
+        float32.
 
     Returns
     -------
     onnx.ModelProto
-        Inputs: ``X`` of shape (n_rows, n_features), booleans as 0 and 1, NaN for missing. Where some columns are
-        strings, instead one input of shape (n_rows, 1) for each column, with its name; the empty string is missing.
+        Inputs: ``X`` of shape (n_rows, n_features), booleans as 0 and 1, NaN for missing. If some columns are
+        strings, there is one input of shape (n_rows, 1) for each column, with its name; empty strings are missing.
         Outputs: ``label`` (int64 or text), ``probabilities`` of shape (n_rows, n_classes), and ``scores``, which is
         `decision_function` in float64.
 
     Raises
     ------
     ValueError
-        If the weak learners are neither native stumps nor trees, or ONNX has no type for the labels or for a column's
-        categories.
+        The weak learners are not native stumps or trees, or ONNX has no type for the labels or categories.
 
     Examples
     --------

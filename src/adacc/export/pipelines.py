@@ -1,4 +1,4 @@
-"""Our classifiers in scikit-learn pipelines that skl2onnx converts."""
+"""Converters of skl2onnx for the classifiers of adacc."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ ALIAS = "AdaccBoosting"
 
 
 def register_skl2onnx() -> None:
-    """Teach skl2onnx our classifiers, so that it converts pipelines that end in one.
+    """Register the classifiers of adacc with skl2onnx, to convert pipelines that contain them.
 
-    The outputs are those of any classifier: the label, and the probabilities as dictionaries or, with the option
+    The outputs are those of other classifiers: the label, and the probabilities as dictionaries or, with the option
     ``zipmap=False``, as a matrix.
 
     Examples
@@ -43,14 +43,14 @@ def register_skl2onnx() -> None:
         from skl2onnx import update_registered_converter
     except ImportError:
         raise ImportError("register_skl2onnx needs skl2onnx: pip install 'adacc[onnx]'") from None
-    # skl2onnx looks for all three; of "nocl", classes by number instead of label, there is only the one kind.
+    # skl2onnx requires all three options; "nocl" (class indices instead of labels) is not supported.
     options = {"zipmap": [True, False, "columns"], "output_class_labels": [False, True], "nocl": [False]}
     for name in ESTIMATORS:
         update_registered_converter(getattr(adacc, name), ALIAS, _set_types, _convert, options=options)
 
 
 class SklearnGraph(Graph):
-    """The conversion that skl2onnx is at."""
+    """Adds nodes to the current conversion of skl2onnx."""
 
     def __init__(self, scope: Any, container: Any) -> None:
         self.scope, self.container = scope, container
@@ -66,7 +66,7 @@ class SklearnGraph(Graph):
 
     def _add(self, operator: str, inputs: list[str], result: str, domain: str, **attributes: Any) -> None:
         name = self.scope.get_unique_operator_name(operator)
-        version = ML_OPSET if domain else None  # left to itself, skl2onnx takes a later one than it can write
+        version = ML_OPSET if domain else None  # the default of skl2onnx is later than it supports
         self.container.add_node(
             operator, inputs, [result], op_domain=domain, op_version=version, name=name, **attributes
         )
@@ -82,7 +82,7 @@ class SklearnGraph(Graph):
 
 
 def _set_types(operator: Any) -> None:
-    """Say what the outputs are, as skl2onnx asks before it converts."""
+    """Set the types of the outputs, the shape calculator of skl2onnx."""
     from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, Int64TensorType, StringTensorType
 
     model = fitted_model(operator.raw_operator)
@@ -94,19 +94,19 @@ def _set_types(operator: Any) -> None:
 
 
 def _convert(scope: Any, operator: Any, container: Any) -> None:
-    """Write the model into a conversion."""
+    """Convert the model, the converter of skl2onnx."""
     from skl2onnx.common.data_types import DoubleTensorType, Int64TensorType
 
     if container.target_opset < OPSET:
         raise ValueError(f"adacc needs a target_opset of {OPSET} or more, got {container.target_opset}")
     model, graph = fitted_model(operator.raw_operator), SklearnGraph(scope, container)
-    # Whole numbers may have more digits than a float32.
+    # Integers can exceed the precision of float32.
     dtype = "float64" if _has(operator, DoubleTensorType) or _has(operator, Int64TensorType) else "float32"
     votes = votes_of(model, dtype)
     inputs = _columns(graph, operator, votes.is_text.tolist(), dtype)
-    answers = write_model(graph, model, votes, inputs, "float64" if _has(operator, DoubleTensorType) else "float32")
-    graph.give(answers.label, operator.outputs[0].full_name)
-    graph.give(answers.probabilities, operator.outputs[1].full_name)
+    outputs = write_model(graph, model, votes, inputs, "float64" if _has(operator, DoubleTensorType) else "float32")
+    graph.give(outputs.label, operator.outputs[0].full_name)
+    graph.give(outputs.probabilities, operator.outputs[1].full_name)
 
 
 def _has(operator: Any, kind: type) -> bool:
@@ -114,7 +114,7 @@ def _has(operator: Any, kind: type) -> bool:
 
 
 def _columns(graph: Graph, operator: Any, is_text: list[bool], dtype: str) -> list[str]:
-    """The inputs as one matrix of numbers, or as single columns where some are strings."""
+    """The inputs as one matrix of numbers, or as single columns if some are strings."""
     from skl2onnx.common.data_types import StringTensorType
 
     given = [isinstance(variable.type, StringTensorType) for variable in operator.inputs]

@@ -21,12 +21,12 @@ from adacc.export.graph import FLAT, Graph, for_each_row
 from adacc.learners.stump import Stumps
 
 BLOCK = 64
-"""Conditions that are looked at together: each takes a dozen bytes for every row of X, until they are added up."""
+"""Conditions evaluated together: each takes about 12 bytes per row of X."""
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """Conditions of one kind, and what each adds where it holds.
+    """Conditions with one operator, and the amount that each adds to the scores if true.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Words:
 
 @dataclass(frozen=True)
 class Sum:
-    """The votes of stumps.
+    """The votes of stumps as a sum of conditions.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class Sum:
             if len(inputs) > 1:
                 cells = graph.node("Concat", *(inputs[column] for column in used), axis=1)
                 number[used] = np.arange(len(used))
-            # A column for each row of X: so a condition on a feature looks at one contiguous run of numbers.
+            # Transposed, so that a condition on a feature reads contiguous memory.
             rows = graph.node("Transpose", cells, perm=[1, 0])
             for each in self.conditions:
                 votes = add_conditions(graph, votes, rows, each, number[each.columns])
@@ -107,7 +107,7 @@ class Sum:
 
 
 def as_sum(stumps: Stumps, shares: Array, names: Sequence[str], dtype: str) -> Sum:
-    """The sum that stumps are, each adding its share by class, for columns of these names and cells of this type."""
+    """Convert stumps to a sum of conditions, for columns of these names and inputs of this type."""
     is_text = text_columns(stumps.bin_mapper, names)
     steps = stumps.step_functions(shares)
     constant, found, words = steps.constant, [], []
@@ -132,7 +132,7 @@ def as_sum(stumps: Stumps, shares: Array, names: Sequence[str], dtype: str) -> S
 def add_conditions(
     graph: Graph, votes: str | NDArray[Any], rows: str, conditions: Conditions, numbers: NDArray[np.int64]
 ) -> str | NDArray[Any]:
-    """The votes and what the conditions on the rows of these numbers add; a row here is a column of X."""
+    """Add the amounts of conditions to the votes; matrices are transposed."""
     for begin in range(0, len(numbers), BLOCK):
         some = slice(begin, begin + BLOCK)
         operands = () if conditions.operator == "IsNaN" else (conditions.operands[some, None],)
@@ -143,7 +143,7 @@ def add_conditions(
 
 
 def _grouped(found: Iterable[tuple[str, int, Any, Array]], dtype: str) -> Iterator[Conditions]:
-    """Conditions by kind, without those that add nothing."""
+    """Conditions by operator, without those that add nothing."""
     matter = [each for each in found if each[3].any()]
     for operator in ("Greater", "Equal", "IsNaN"):
         some = [each[1:] for each in matter if each[0] == operator]

@@ -26,7 +26,7 @@ from adacc.export.graph import ML, ONNX_TYPES, Graph, for_each_row
 from adacc.learners.tree import Trees
 
 LARGEST_SUM = 2.0**24
-"""Up to here float32 has every whole number."""
+"""float32 represents all integers up to this one."""
 
 NEGLIGIBLE = 2.0**-48
 """Of the largest score possible: a few dozen doubles, added one by one, are no closer to their sum."""
@@ -37,7 +37,7 @@ LEFT, RIGHT, MISSING = range(3)
 
 @dataclass(frozen=True)
 class Forest:
-    """The votes of trees.
+    """The votes of trees as a TreeEnsembleRegressor.
 
     Attributes
     ----------
@@ -73,11 +73,11 @@ class Forest:
         cells = self._cells(graph, inputs)
         counts = graph.node("TreeEnsembleRegressor", cells, domain=ML, **self.attributes)
         by_unit = graph.node("Cast", counts, to=TensorProto.DOUBLE)
-        # A Transpose and a MatMul would be fused to what onnxruntime 1.18 has for float32 alone.
+        # onnxruntime 1.18 would fuse Transpose and MatMul to an operator that exists only for float32.
         return graph.node("Gemm", np.kron(self.units, np.eye(len(constant))), by_unit, constant, transB=1)
 
     def _cells(self, graph: Graph, inputs: Sequence[str]) -> str:
-        """The columns that are looked at as one matrix of numbers."""
+        """The columns that the trees use, as one matrix of numbers."""
         if len(inputs) == 1 and not self.words:
             return graph.node("Gather", inputs[0], self.columns, axis=1)
         columns = {column: inputs[column] for column in self.columns.tolist()}
@@ -89,7 +89,7 @@ class Forest:
 
 @dataclass(frozen=True)
 class Questions:
-    """What every node asks, and where its three branches lead.
+    """The condition of every node and its three branches.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class Questions:
 
 
 def as_forest(trees: Trees, shares: Array, names: Sequence[str], dtype: str) -> Forest:
-    """The forest that trees are, each adding its share by class, for columns of these names and cells of this type."""
+    """Convert trees to an ensemble for columns of these names and inputs of this type."""
     is_text = text_columns(trees.bin_mapper, names)
     questions = _questions(trees, is_text, names, dtype)
     voting = shares.any(axis=(1, 2))
@@ -140,7 +140,9 @@ def _questions(trees: Trees, is_text: NDArray[np.bool_], names: Sequence[str], d
         of_column = np.flatnonzero(nodes["feature"] == column)
         feature, cut = trees.bin_mapper.features[column], nodes["cut"][of_column]
         if not isinstance(feature, CategoryBins):
-            thresholds = np.append(largest_up_to(feature.thresholds, dtype), np.inf)  # the last cut: missing or not
+            thresholds = np.append(
+                largest_up_to(feature.thresholds, dtype), np.inf
+            )  # the last threshold separates missing values
             operand[of_column] = thresholds[cut]
             continue
         leads[of_column] = leads[of_column][:, [RIGHT, LEFT, RIGHT]]
@@ -157,7 +159,7 @@ def _questions(trees: Trees, is_text: NDArray[np.bool_], names: Sequence[str], d
 
 
 def _prune_constant(leads: NDArray[np.int64], roots: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Let `leads` pass over the nodes that all paths leave at one class.
+    """Skip the nodes whose paths all end in one class.
 
     Returns
     -------
@@ -177,7 +179,7 @@ def _prune_constant(leads: NDArray[np.int64], roots: NDArray[np.int64]) -> tuple
 
 
 def _levels(leads: NDArray[np.int64], roots: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """The nodes of all trees by their distance from the root."""
+    """The nodes of all trees by depth."""
     level = roots
     while len(level):
         yield level
@@ -199,7 +201,7 @@ def _in_units(shares: Array) -> tuple[Array, Array]:
     left = shares
     whole = reach = _largest_sum(left)
     while reach > NEGLIGIBLE * whole:
-        # Each count is rounded, by a half at most.
+        # The rounding error of each count is at most 0.5.
         units.append(2.0 ** np.ceil(np.log2(reach / (LARGEST_SUM - len(shares) / 2))))
         counts.append(np.rint(left / units[-1]))
         left = left - counts[-1] * units[-1]
@@ -208,18 +210,18 @@ def _in_units(shares: Array) -> tuple[Array, Array]:
 
 
 def _largest_sum(shares: Array) -> float:
-    """More than what any choice of a class in each tree adds up to."""
+    """An upper bound of the sum of one class of each tree."""
     return float(np.abs(shares).max(axis=(1, 2)).sum())
 
 
 def _attributes(
     questions: Questions, asked: NDArray[np.int64], tree: NDArray[np.int64], feature: NDArray[np.int64], counts: Array
 ) -> dict[str, Any]:
-    """The nodes that are asked, their trees and features given, as `TreeEnsembleRegressor` takes them."""
+    """The used nodes as attributes of `TreeEnsembleRegressor`."""
     unequal, operand, leads = questions.unequal[asked], questions.operand[asked], questions.leads[asked]
     left, right, missing = leads.T
     apart, ends = (missing != left) & (missing != right), leads < 0
-    # Each becomes up to five nodes: itself, the one that asks for NaN, and a leaf for each branch that ends.
+    # Each becomes up to five nodes: itself, a test for NaN, and a leaf for each branch that ends.
     exists = np.column_stack([np.ones_like(apart), apart, ends[:, :MISSING], ends[:, MISSING] & apart])
     number = np.cumsum(exists).reshape(exists.shape)
     number -= number[np.searchsorted(tree, tree), :1]  # from 0 on in every tree
@@ -252,7 +254,7 @@ def _attributes(
 
 
 def _floats(name: str, values: NDArray[np.floating]) -> dict[str, Any]:
-    """An attribute in the type of the cells: there is one for float32 and one for all others."""
+    """An attribute for the input type: one for float32 and one for all others."""
     if values.dtype == np.float32:
         return {name: values.tolist()}
     return {f"{name}_as_tensor": numpy_helper.from_array(values, name)}

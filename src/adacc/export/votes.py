@@ -1,4 +1,4 @@
-"""The votes of a model for each class, whatever its weak learners."""
+"""The votes of a model for each class."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from adacc.model.fitted import FittedModel
 
 
 class Votes(Protocol):
-    """What adds up the votes of a model, before ties, calibration and decision."""
+    """Computes the votes of a model, before ties, calibration and decision."""
 
     @property
     def is_text(self) -> NDArray[np.bool_]:
-        """Which columns hold strings."""
+        """Which columns contain strings."""
 
     def write(self, graph: Graph, inputs: Sequence[str]) -> str:
         """Add the votes to a graph, shape (n_outputs, n_rows); the inputs are those of `write_model`."""
 
 
 def votes_of(model: FittedModel, dtype: str) -> Votes:
-    """The votes of a model for inputs of this type; an error if they cannot be exported."""
+    """The votes of a fitted model for inputs of this type; raises an error if it cannot be exported."""
     models, ensemble = model.ensemble.models, model.ensemble
     writer = None if models.learner is None else LEARNERS[models.learner].onnx
     if writer is None:

@@ -1,4 +1,4 @@
-"""A table of any size, some rows at a time, each column as what it was in training."""
+"""Tables of any size in batches, with the column kinds of the training data."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import pandas as pd
 import pyarrow as pa
 
 from adacc.tables.arrow import ROWS
-from adacc.tables.errors import Source, TableError, listed, nearest, no_column
+from adacc.tables.errors import Source, TableError, closest_name, listed, missing_column
 from adacc.tables.kinds import CONVERSIONS, Place, as_kind, as_read
 from adacc.tables.sources import OpenTable, open_table
 
 
 class Batches:
-    """The rows of an open table, in order, as frames; made by `open_batches`, and to be gone through once.
+    """The rows of an open table as data frames, from `open_batches`; can be iterated once.
 
     Attributes
     ----------
     ignored : tuple of str
-        Columns of the table that were not asked for.
+        Columns of the table that are not read.
     """
 
     def __init__(self, opened: OpenTable, kinds: Mapping[str, str], keep: Iterable[str]) -> None:
@@ -32,7 +32,7 @@ class Batches:
             yield pd.concat([features, kept[[name for name in kept if name not in self._kinds]]], axis=1)
 
     def pairs(self) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
-        """The same as frames of the features and of the kept columns, for a column that is both."""
+        """Pairs of frames: the features, and the kept columns; a column can be in both."""
         done, columns = 0, list(dict.fromkeys([*self._kinds, *self._keep]))
         try:
             for batch in self._opened.batches(columns):
@@ -53,29 +53,29 @@ class Batches:
 
 
 def open_batches(source: Source | OpenTable, kinds: Mapping[str, str], keep: Iterable[str] = ()) -> Batches:
-    r"""Open a table to predict for, whatever its size: memory is needed for some rows at a time.
+    r"""Open a table for prediction in batches; it can be larger than memory.
 
     Parameters
     ----------
     source : str or path
         As for `read_frame`.
     kinds : mapping of str to str
-        What the features held in training, from `kinds_of`.
+        The kinds of the features in the training data, from `kinds_of`.
     keep : iterable of str, default=()
-        More columns, to be passed on: text files give their cells as they are written, other files their values. One
-        that is a feature, too, comes as that; `Batches.pairs` has it both ways.
+        Other columns to read, as text from text files and with their types from other files. A column that is also a
+        feature is returned as a feature; `Batches.pairs` returns both.
 
     Returns
     -------
     Batches
-        To be iterated over: frames with the features in the order of `kinds`, then the kept columns, and rows numbered
-        from 0 throughout. Its `ignored` has the names of all other columns.
+        An iterable of frames with the features in the order of `kinds`, then the kept columns; the index counts rows
+        from 0. Its `ignored` has the names of all other columns.
 
     Raises
     ------
     TableError
-        The file cannot be read or lacks columns (at once, before any row is read), or a cell does not fit (when it is
-        come to).
+        The file cannot be read or lacks columns (raised at once), or a cell has the wrong kind (raised during
+        iteration).
 
     Examples
     --------
@@ -105,15 +105,15 @@ def open_batches(source: Source | OpenTable, kinds: Mapping[str, str], keep: Ite
 
 
 def _check_columns(opened: OpenTable, kinds: Mapping[str, str], keep: Iterable[str]) -> None:
-    absent = [name for name in kinds if name not in opened.names]
-    if absent:
+    missing = [name for name in kinds if name not in opened.names]
+    if missing:
         others = [name for name in opened.names if name not in kinds]
-        near = {name: nearest(name, others) for name in absent}
-        shown = ", ".join(f"{name!r}" + (f" (is it {near[name]!r}?)" if near[name] else "") for name in absent[:20])
+        near = {name: closest_name(name, others) for name in missing}
+        shown = ", ".join(f"{name!r}" + (f" (is it {near[name]!r}?)" if near[name] else "") for name in missing[:20])
         raise TableError(
-            f"{opened.where} lacks {len(absent)} of the {len(kinds)} columns that the model was trained on: {shown}"
-            f"{', ...' if len(absent) > 20 else ''}; add or rename them. It has {listed(opened.names)}"
+            f"{opened.where} lacks {len(missing)} of the {len(kinds)} columns that the model was trained on: {shown}"
+            f"{', ...' if len(missing) > 20 else ''}; add or rename them. It has {listed(opened.names)}"
         )
     for name in keep:
         if name not in opened.names:
-            raise no_column(opened.where, name, opened.names)
+            raise missing_column(opened.where, name, opened.names)

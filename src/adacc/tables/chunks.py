@@ -10,25 +10,25 @@ import pyarrow as pa
 
 from adacc.tables.arrow import ROWS, ParquetFolder, ParquetTable
 from adacc.tables.errors import Source, TableError
-from adacc.tables.frames import kind_of_type, wanted
 from adacc.tables.kinds import Kind, Place, as_kind, as_read, kind_of_labels
 from adacc.tables.labels import as_labels
+from adacc.tables.reader import columns_to_read, kind_of_type
 from adacc.tables.sources import OpenTable, open_table
 
 
 class Chunks:
-    """The rows of a Parquet file, or of a folder of such files, a chunk at a time; what `read_frame` gives of all.
+    """A Parquet file, or a directory of Parquet files, in chunks of rows; the same values as `read_frame`.
 
     Attributes
     ----------
     where : str
-        How to speak of the table.
+        The name of the table in messages.
     n_rows : int
-        Its rows.
+        Number of rows.
     kinds : dict of str to str
-        What each feature holds; see `kinds_of`. A text column may turn out to hold only the words True and False.
+        The kind of each feature; see `kinds_of`.
     whole : list of str
-        The features whose type is one of whole numbers.
+        The features of integer types.
     """
 
     def __init__(
@@ -38,63 +38,63 @@ class Chunks:
         if not isinstance(opened, ParquetTable | ParquetFolder):
             opened.close()
             raise TableError(
-                f"{opened.where} is no Parquet table: only such a one can be read again and again, some columns and "
-                "rows at a time; save it as .parquet"
+                f"{opened.where} is not a Parquet table; out-of-core training reads columns repeatedly; save it "
+                "as .parquet"
             )
         self._opened, self.where, self.n_rows, self._target = opened, opened.where, opened.n_rows, target
         others = {*keep, *([] if target is None else [target])}
-        features = [name for name in wanted(opened, target, list(drop), others) if name not in others]
+        features = [name for name in columns_to_read(opened, target, list(drop), others) if name not in others]
         if not self.n_rows:
-            raise TableError(f"{self.where} has no rows, only the names of its columns")
+            raise TableError(f"{self.where} has no rows, only column names")
         types = {name: opened.schema.field(name).type for name in features}
         self.kinds: dict[str, Kind] = {name: kind_of_type(types[name], Place(self.where, name)) for name in features}
         self.whole = [name for name in features if pa.types.is_integer(types[name])]
-        for name in self._with_gaps([name for name, kind in self.kinds.items() if kind == "boolean"]):
+        for name in self._nullable([name for name, kind in self.kinds.items() if kind == "boolean"]):
             self.kinds[name] = "boolean category"
 
-    def _with_gaps(self, names: list[str]) -> set[str]:
-        found: set[str] = set()
+    def _nullable(self, names: list[str]) -> set[str]:
+        nullable: set[str] = set()
         for batch in self._opened.batches(names) if names else ():
-            found.update(name for name in names if batch[name].null_count)
-        return found
+            nullable.update(name for name in names if batch[name].null_count)
+        return nullable
 
     def close(self) -> None:
         self._opened.close()
 
     def note_labels(self, labels: Mapping[str, set[str]]) -> None:
-        """Note which labels the columns of text turned out to have: these may be the words for a boolean."""
-        for name, own in labels.items():
+        """Update the kinds of text columns whose only labels are True and False."""
+        for name, column_labels in labels.items():
             if self.kinds[name] == "category":
-                self.kinds[name] = kind_of_labels(own)
+                self.kinds[name] = kind_of_labels(column_labels)
 
     def frames(self, features: Sequence[str], keep: Sequence[str] = (), rows: int = ROWS) -> Iterator[pd.DataFrame]:
-        """Frames of so many rows each (the last has the rest), numbered from 0 throughout.
+        """Frames of `rows` rows (the last may be shorter), whose index counts rows from 0.
 
-        They have these features, and the columns to `keep` with their values as they are, the target as labels.
+        They have these features and the columns to `keep`; the target is converted to labels.
         """
         done = 0
-        for table in _cut(self._opened.batches([*features, *keep], rows), rows):
+        for table in _rechunk(self._opened.batches([*features, *keep], rows), rows):
             columns = {name: as_kind(table[name], self.kinds[name], Place(self.where, name, done)) for name in features}
             kept = {name: self._kept(table[name], Place(self.where, name, done)) for name in keep}
             yield pd.DataFrame({**columns, **kept}, index=pd.RangeIndex(done, done + table.num_rows))
             done += table.num_rows
-        pa.default_memory_pool().release_unused()  # or Arrow keeps it for the next time
+        pa.default_memory_pool().release_unused()  # otherwise Arrow keeps the memory
 
     def _kept(self, column: pa.ChunkedArray, place: Place) -> Any:
         return as_labels(column, place, typed=True) if place.column == self._target else as_read(column)
 
 
-def _cut(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.Table]:
-    """The same rows, always cut at the same places: files and libraries have their own ideas where a batch ends."""
-    held: list[pa.RecordBatch] = []
+def _rechunk(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.Table]:
+    """Chunks of exactly `rows` rows, regardless of the batches of files and libraries."""
+    pending: list[pa.RecordBatch] = []
     room = rows
     for batch in batches:
         while batch.num_rows:
-            held.append(batch.slice(0, room))
+            pending.append(batch.slice(0, room))
             batch = batch.slice(room)
-            room -= held[-1].num_rows
+            room -= pending[-1].num_rows
             if not room:
-                yield pa.Table.from_batches(held)
-                held, room = [], rows
-    if held:
-        yield pa.Table.from_batches(held)
+                yield pa.Table.from_batches(pending)
+                pending, room = [], rows
+    if pending:
+        yield pa.Table.from_batches(pending)

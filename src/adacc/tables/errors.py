@@ -1,4 +1,4 @@
-"""What may be wrong with a table, said in one line: which file, where in it, and how to mend it."""
+"""Errors of tables: each message names the file, the row or column, and the fix."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ Source: TypeAlias = str | os.PathLike[str]
 
 
 class DataError(Exception):
-    """Something is the matter with data; the errors that derive from it say what."""
+    """Base class of the errors about data."""
 
 
 class TableError(DataError, ValueError):
-    """A table cannot be used as it is.
+    """A table cannot be used.
 
     Attributes
     ----------
     columns : tuple of str
-        The columns to leave out, if that is the advice with which the message ends.
+        The columns to leave out, if the message suggests that.
     ids : tuple of str
-        Those of them that look like ids.
+        The columns among them that look like ids.
     decimal : str or None
-        The decimal sign to read the table with, if that is the advice.
+        The decimal separator to use, if the message suggests that.
     """
 
     def __init__(
@@ -43,69 +43,71 @@ class TableError(DataError, ValueError):
         self.columns, self.ids, self.decimal = tuple(columns), tuple(ids), decimal
 
 
-def called(source: Source) -> str:
-    """How to speak of a source in a message."""
+def source_name(source: Source) -> str:
+    """The name of a source in messages."""
     return "standard input" if source == "-" else os.path.expanduser(source)
 
 
-def listed(names: Sequence[Any], most: int = 10) -> str:
-    """Names between commas, not too many of them."""
-    return ", ".join(map(repr, names[:most])) + (", ..." if len(names) > most else "")
+def listed(names: Sequence[Any], max_names: int = 10) -> str:
+    """The first names, quoted and separated by commas."""
+    return ", ".join(map(repr, names[:max_names])) + (", ..." if len(names) > max_names else "")
 
 
-def nearest(name: str, names: Iterable[str]) -> str | None:
-    """Of some names the one that was perhaps meant; neither capitals nor spaces around it count."""
+def closest_name(name: str, names: Iterable[str]) -> str | None:
+    """The most similar name, ignoring case and outer spaces; None if no name is similar."""
     plain = {other.strip().casefold(): other for other in names}
     near = get_close_matches(name.strip().casefold(), plain, n=1)
     return plain[near[0]] if near else None
 
 
 UNNAMED = "Unnamed: 0"
-"""What pandas calls a first column without a name when it reads a CSV file: the index that it wrote itself."""
+"""The name that pandas gives to an unnamed first column of a CSV file, which is an index written by `to_csv`."""
 
 
 def is_unnamed_index(name: str) -> bool:
-    """Whether pandas gave a column this name because it had none, once or several times over."""
+    """Whether this is the name that pandas gives to an unnamed column."""
     return re.fullmatch(rf"{UNNAMED}(\.[0-9]+)*", name) is not None
 
 
-def no_column(where: str, name: str, names: Sequence[str], purpose: str = "") -> TableError:
-    """The error for a column that was asked for and is not there."""
-    near = nearest(name, names)
+def missing_column(where: str, name: str, names: Sequence[str], purpose: str = "") -> TableError:
+    """The error for a column that does not exist."""
+    near = closest_name(name, names)
     hint = "" if near is None else f"did you mean {near!r}? "
-    if len(names) == 1 and any(sign in names[0] for sign in ",;\t|: "):
-        hint = "are its cells separated by another character? "
+    if len(names) == 1 and any(char in names[0] for char in ",;\t|: "):
+        hint = "is the field separator another character? "
     return TableError(f"{where} has no column {name!r}{purpose}; {hint}{'It' if hint else 'it'} has {listed(names)}")
 
 
 def check_names(names: Sequence[str], where: str) -> None:
-    """Columns go by their names: each must have one, and no two the same."""
+    """Raise TableError unless all columns have names and these are unique."""
     if not names:
-        raise TableError(f"{where} is empty; the names of the columns are expected in the first line")
-    unnamed = [place for place, name in enumerate(names, start=1) if not name.strip()]
+        raise TableError(f"{where} is empty; the first line must contain the column names")
+    unnamed = [position for position, name in enumerate(names, start=1) if not name.strip()]
     if unnamed:
+        raise TableError(f"{where}: column {unnamed[0]} of {len(names)} has no name; name it or remove it")
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
         raise TableError(
-            f"{where}: column {unnamed[0]} of {len(names)} has no name; give it one, or write the file without it"
+            f"{where} has {names.count(repeated[0])} columns named {repeated[0]!r}; column names must be unique"
         )
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        raise TableError(f"{where} has {names.count(twice[0])} columns called {twice[0]!r}; names must differ")
 
 
 @contextmanager
-def explained(where: str, form: str) -> Iterator[None]:
-    """What libraries say of a file that they cannot read, as one line that names the file."""
+def table_errors(where: str, form: str) -> Iterator[None]:
+    """Convert the errors of libraries that read a file to TableError."""
     try:
         yield
     except TableError:
         raise
     except (EOFError, zlib.error):
-        raise TableError(f"{where} is cut off or damaged: unpacking it failed; fetch or pack it again") from None
+        raise TableError(
+            f"{where} is truncated or damaged: decompression failed; download or compress it again"
+        ) from None
     except gzip.BadGzipFile:
-        raise TableError(f"{where} is not packed by gzip, as its name says; leave .gz out of its name") from None
+        raise TableError(f"{where} is not a gzip file; remove .gz from its name") from None
     except PermissionError:
-        raise TableError(f"{where} may not be read by you; change its permissions") from None
+        raise TableError(f"Permission denied: {where}") from None
     except (pa.ArrowException, OSError, ValueError, CSVError) as error:
         reason = str(error).strip().partition("\n")[0].rstrip(".")
-        mend = "is it CSV?" if form == "CSV" else "if it is cut off, fetch or write it again"
-        raise TableError(f"{where} cannot be read as {form}: {reason}; {mend}") from error
+        hint = "is it CSV?" if form == "CSV" else "it may be truncated or damaged"
+        raise TableError(f"{where} cannot be read as {form}: {reason}; {hint}") from error

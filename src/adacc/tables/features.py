@@ -12,99 +12,97 @@ from numpy.typing import NDArray
 
 from adacc.tables.arrow import ROWS
 from adacc.tables.chunks import Chunks
-from adacc.tables.errors import Source, TableError, called
+from adacc.tables.errors import Source, TableError, source_name
 
-MANY = 50
-"""Rows, or different values, from which on an id can be told from a coincidence."""
+MIN_ID_VALUES = 50
+"""Minimum number of rows, or of distinct values, to recognize an id column."""
 
-FIRST = 4096
-"""Rows of all columns that are looked at before all rows of a few columns."""
+FIRST_ROWS = 4096
+"""Rows of all columns that are read before all rows of a few columns."""
 
 
 def check_features(frame: pd.DataFrame, source: Source = "the table") -> None:
-    """Refuse columns that say nothing of other rows: ids, and those without a value.
+    """Raise TableError for ids and columns without values, which cannot generalize to other rows.
 
     Parameters
     ----------
     frame : DataFrame of shape (n_rows, n_features)
         From `read_frame`, without the columns that are not features.
     source : str or path
-        Where the frame is from, for messages.
+        Name of the source in messages.
 
     Raises
     ------
     TableError
-        Names all such columns, and what to do about them.
+        Names all such columns and the fix.
 
     Examples
     --------
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"customer": range(1000, 1100), "age": [30, 41] * 50})
-    >>> check_features(frame, "people.csv")
+    >>> check_features(frame, "p.csv")
     Traceback (most recent call last):
-    adacc.tables.errors.TableError: people.csv: column 'customer' is different in every row, as an id is: leave it out
+    adacc.tables.errors.TableError: p.csv: column 'customer' has a distinct value in each row, like an id: leave it out
     """
     empty = [str(name) for name in frame if frame[name].isna().all()]
     ids = {str(name): frame[name].nunique() for name in frame if name not in empty and _is_id(frame[name])}
-    _refuse(called(source), len(frame), frame.shape[1], ids, empty)
+    _raise_unusable(source_name(source), len(frame), frame.shape[1], ids, empty)
 
 
 def check_any(where: str, n_columns: int) -> None:
-    """Refuse a table without features."""
+    """Raise TableError for a table without features."""
     if n_columns == 0:
-        raise TableError(
-            f"{where} has no column to learn from; at least one feature is needed beside what is predicted"
-        )
+        raise TableError(f"{where} has no features; at least one column besides the target is needed")
 
 
 def check_chunks(chunks: Chunks, n_labels: Mapping[str, int]) -> None:
-    """The same for a table that is read a chunk at a time.
+    """`check_features` for a table in chunks.
 
     Parameters
     ----------
     chunks : Chunks
         The table.
     n_labels : mapping of str to int
-        How many labels each column of categories has.
+        Number of labels of each categorical column.
     """
     n_rows = chunks.n_rows
-    empty = {*(name for name, count in n_labels.items() if not count), *_without_value(chunks)}
-    ids = {name: count for name, count in n_labels.items() if count > max(MANY, n_rows / 2)}
-    ids |= dict.fromkeys(_sequences(chunks), n_rows)
+    empty = {*(name for name, count in n_labels.items() if not count), *_empty_number_columns(chunks)}
+    ids = {name: count for name, count in n_labels.items() if count > max(MIN_ID_VALUES, n_rows / 2)}
+    ids |= dict.fromkeys(_id_columns(chunks), n_rows)
     in_order = {name: ids[name] for name in chunks.kinds if name in ids}
-    _refuse(chunks.where, n_rows, len(chunks.kinds), in_order, [name for name in chunks.kinds if name in empty])
+    _raise_unusable(chunks.where, n_rows, len(chunks.kinds), in_order, [name for name in chunks.kinds if name in empty])
 
 
-def _without_value(chunks: Chunks) -> list[str]:
-    """Columns of numbers that have none."""
+def _empty_number_columns(chunks: Chunks) -> list[str]:
+    """Numeric columns without values."""
     left = [name for name, kind in chunks.kinds.items() if kind == "number"]
-    for n_frames in (1, None):  # most have one in the first rows, and need not be read further
-        for frame in islice(chunks.frames(left, rows=FIRST), n_frames) if left else ():
+    for n_frames in (1, None):  # most columns have a value in the first rows
+        for frame in islice(chunks.frames(left, rows=FIRST_ROWS), n_frames) if left else ():
             left = [name for name in left if frame[name].isna().all()]
     return left
 
 
-def _sequences(chunks: Chunks) -> list[str]:
-    """Columns of whole numbers that are a sequence without holes, in whatever order."""
-    if chunks.n_rows < MANY or not chunks.whole:
+def _id_columns(chunks: Chunks) -> list[str]:
+    """Integer columns that are a permutation of consecutive integers."""
+    if chunks.n_rows < MIN_ID_VALUES or not chunks.whole:
         return []
-    first = next(chunks.frames([], chunks.whole, FIRST))
-    left = {name: Sequence() for name in chunks.whole if first[name].is_unique}  # most features are not
+    first = next(chunks.frames([], chunks.whole, FIRST_ROWS))
+    left = {name: ConsecutiveIntegers() for name in chunks.whole if first[name].is_unique}  # most features are not
     for frame in chunks.frames([], [*left]) if left else ():
         for name, sequence in left.items():
             sequence.add(frame[name])
-    return [name for name, sequence in left.items() if sequence.is_whole(chunks.n_rows)]
+    return [name for name, sequence in left.items() if sequence.is_complete(chunks.n_rows)]
 
 
-class Sequence:
-    """Whether whole numbers, of which some are told at a time, are each number from the least to the most once.
+class ConsecutiveIntegers:
+    """Tests whether integers, added in batches, are a permutation of consecutive integers.
 
-    It is known by the sum of their hashes, so that they need not be kept.
+    The sum of their hashes is compared, so that the integers need not be stored.
     """
 
     def __init__(self) -> None:
-        self._least: list[int] = []
-        self._most: list[int] = []
+        self._minima: list[int] = []
+        self._maxima: list[int] = []
         self._sum = np.uint64(0)
         self._has_gaps = False
 
@@ -113,34 +111,34 @@ class Sequence:
             self._has_gaps = True
         else:
             values = column.to_numpy()
-            self._least.append(int(values.min()))
-            self._most.append(int(values.max()))
-            self._sum = _hashed(values, self._sum)
+            self._minima.append(int(values.min()))
+            self._maxima.append(int(values.max()))
+            self._sum = _add_hashes(values, self._sum)
 
-    def is_whole(self, n_rows: int) -> bool:
-        if self._has_gaps or max(self._most) - min(self._least) != n_rows - 1:
+    def is_complete(self, n_rows: int) -> bool:
+        if self._has_gaps or max(self._maxima) - min(self._minima) != n_rows - 1:
             return False
-        expected, least = np.uint64(0), min(self._least)
+        expected, lowest = np.uint64(0), min(self._minima)
         for begin in range(0, n_rows, ROWS):
             offsets = np.arange(begin, min(begin + ROWS, n_rows), dtype=np.uint64)
-            expected = _hashed(offsets + np.uint64(least % 2**64), expected)
+            expected = _add_hashes(offsets + np.uint64(lowest % 2**64), expected)
         return bool(expected == self._sum)
 
 
-def _hashed(values: NDArray[Any], before: np.uint64) -> np.uint64:
-    """The sum of the hashes of values, added to others; it wraps around, as the numbers below zero do."""
+def _add_hashes(values: NDArray[Any], total: np.uint64) -> np.uint64:
+    """Add the hashes of values to a sum, modulo 2**64."""
     mixed = values.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
-    return np.append(mixed ^ (mixed >> np.uint64(29)), before).sum()
+    return np.append(mixed ^ (mixed >> np.uint64(29)), total).sum()
 
 
-def _refuse(where: str, n_rows: int, n_columns: int, ids: Mapping[str, int], empty: list[str]) -> None:
-    """Unless there are features, and none of them is an id, whose different values are counted, or empty."""
+def _raise_unusable(where: str, n_rows: int, n_columns: int, ids: Mapping[str, int], empty: list[str]) -> None:
+    """Raise TableError if there are no features, ids (with their numbers of distinct values), or empty columns."""
     check_any(where, n_columns)
     if not empty and not ids:
         return
     faults = [
-        *(f"column {name!r} {_how_varied(count, n_rows)}" for name, count in ids.items()),
+        *(f"column {name!r} {_describe_id(count, n_rows)}" for name, count in ids.items()),
         *(f"column {name!r} has no value in any row" for name in empty),
     ]
     what = "it" if len(faults) == 1 else "them"
@@ -149,15 +147,15 @@ def _refuse(where: str, n_rows: int, n_columns: int, ids: Mapping[str, int], emp
 
 def _is_id(column: pd.Series) -> bool:
     if isinstance(column.dtype, pd.CategoricalDtype):
-        return bool(column.nunique() > max(MANY, len(column) / 2))
-    if not pd.api.types.is_integer_dtype(column.dtype) or len(column) < MANY:
+        return bool(column.nunique() > max(MIN_ID_VALUES, len(column) / 2))
+    if not pd.api.types.is_integer_dtype(column.dtype) or len(column) < MIN_ID_VALUES:
         return False
     values = np.sort(column.to_numpy())
-    # A sequence without holes, in whatever order; the cheap test first.
+    # A permutation of consecutive integers; the cheap test first.
     return int(values[-1]) - int(values[0]) == len(values) - 1 and bool((np.diff(values) == 1).all())
 
 
-def _how_varied(n_values: int, n_rows: int) -> str:
+def _describe_id(n_values: int, n_rows: int) -> str:
     if n_values == n_rows:
-        return "is different in every row, as an id is"
-    return f"has {n_values} different values in {n_rows} rows, as an id has"
+        return "has a distinct value in each row, like an id"
+    return f"has {n_values} distinct values in {n_rows} rows, like an id"

@@ -1,4 +1,4 @@
-"""What a column holds, and a column of any file as that: in prediction as it was in training."""
+"""Kinds of columns, and conversion of columns to the kinds of the training data."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from adacc.tables.errors import TableError
 from adacc.tables.text import FALSE, MISSING, TRUE
 
 if int(pa.__version__.split(".")[0]) < 24:
-    # Before, if_else with a missing value returns the wrong text for slices, which batches of a Parquet file are.
+    # Before, if_else with a missing value returns wrong text for slices, such as batches of a Parquet file.
     raise ImportError(
         f"adacc.tables needs pyarrow 24 or newer, which reads text correctly, got {pa.__version__}: "
-        "pip install --upgrade pyarrow"
+        'pip install "pyarrow>=24"'
     )
 
 Kind: TypeAlias = Literal["number", "boolean", "category", "boolean category"]
-"""What a column holds; see `kinds_of`."""
+"""The kind of a column; see `kinds_of`."""
 
 
-MOST_EXACT = 2**53
-"""Whole numbers beyond this are rounded when they become floats."""
+MAX_EXACT_INTEGER = 2**53
+"""Larger integers are rounded by the conversion to float."""
 
 
 class Place(NamedTuple):
-    """Where cells come from, for messages; and the decimal sign of the numbers in text there."""
+    """The position of cells for messages, and the decimal separator of numbers in text."""
 
     where: str
     column: str
@@ -42,23 +42,23 @@ class Place(NamedTuple):
         return f"{self.where}: column {self.column!r}"
 
     def row(self, position: int) -> str:
-        """Rows count from 1, the line of names not being one."""
+        """The position of a row, counted from 1 without the header."""
         return f"{self.where}: row {self.rows_before + position + 1}, column {self.column!r}"
 
 
 def kinds_of(frame: pd.DataFrame) -> dict[str, Kind]:
-    """What the columns of a training frame hold, so that other tables can be read alike.
+    """The kinds of the columns of a training frame, to read other tables with the same kinds.
 
     Parameters
     ----------
     frame : DataFrame of shape (n_rows, n_features)
-        As `read_frame` gives it, without the columns that are not features.
+        From `read_frame`, without the columns that are not features.
 
     Returns
     -------
     dict of str to str
-        By name, in the order of the columns: ``"number"``; ``"boolean"``; ``"category"``; ``"boolean category"``, which
-        is a boolean column with gaps: its labels are the strings ``"True"`` and ``"False"``. Fit for JSON.
+        By name, in the order of the columns: ``"number"``; ``"boolean"``; ``"category"``; ``"boolean category"``, a
+        boolean column with missing values, whose labels are the strings ``"True"`` and ``"False"``.
 
     Examples
     --------
@@ -76,9 +76,7 @@ def _kind(column: pd.Series) -> Kind:
         return "number"
     if isinstance(column.dtype, pd.CategoricalDtype):
         return kind_of_labels(set(column.cat.categories))
-    raise TypeError(
-        f"column {column.name!r} has the type {column.dtype}; read_frame gives numbers, booleans, categories"
-    )
+    raise TypeError(f"column {column.name!r} must be numeric, boolean or categorical, got {column.dtype}")
 
 
 def kind_of_labels(labels: set[str]) -> Kind:
@@ -86,27 +84,27 @@ def kind_of_labels(labels: set[str]) -> Kind:
 
 
 def as_kind(column: Any, kind: str, place: Place) -> Any:
-    """A column of any file as what it was in training.
+    """Convert a column to its kind in the training data.
 
     Parameters
     ----------
     column : Array or ChunkedArray
-        Text or typed.
+        Text or typed values.
     kind : str
         See `kinds_of`.
     place : Place
-        Of its first cell.
+        Position of its first cell.
 
     Returns
     -------
     ndarray or pandas array
-        Floats, booleans (objects if there are gaps), or a categorical of strings.
+        Floats, booleans (objects if values are missing), or a categorical of strings.
     """
     column = decoded(column)
     if not any(fits(column.type) for fits in USABLE):
         raise TableError(
-            f"{place} holds values of the type {column.type}, but held {PLURAL[kind]} in training; write it as "
-            "it was then"
+            f"{place} has the type {column.type}, but contained {PLURAL[kind]} in training; convert it to "
+            f"{PLURAL[kind]}"
         )
     return CONVERSIONS[kind](column, place)
 
@@ -116,34 +114,34 @@ def is_text(kind: pa.DataType) -> bool:
 
 
 def decoded(column: Any) -> Any:
-    """A column's values, however they are stored."""
+    """The values of a column, without dictionary encoding and string views."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     return _owned(column) if column.type == pa.string_view() else column
 
 
 def _owned(column: Any) -> Any:
-    """Text views as text."""
+    """String views as strings."""
     try:
         return column.cast(pa.large_string())
-    except pa.ArrowException:  # the first pyarrows with views could not cast them
+    except pa.ArrowException:  # older versions of pyarrow cannot cast views
         return pa.chunked_array([pa.array(column.to_pylist(), pa.large_string())])
 
 
 def as_read(column: Any) -> Any:
-    """A column that is no feature, its values as they are, as a pandas array."""
-    # Of whole numbers with gaps pandas would make floats.
-    mapper = WITH_GAPS.get if column.null_count else None
+    """The values of a column that is not a feature, as a pandas array."""
+    # By default pandas converts integers with missing values to floats.
+    mapper = NULLABLE_INTEGERS.get if column.null_count else None
     return decoded(column).to_pandas(types_mapper=mapper, date_as_object=False).array
 
 
 def warn_if_rounded(column: Any, place: Place) -> None:
-    """Say that whole numbers of a feature are too large for a float."""
+    """Warn if integers of a feature are too large for floats."""
     if len(column) > column.null_count:
         least, most = pc.min_max(column).as_py().values()
-        if max(-least, most) > MOST_EXACT:
+        if max(-least, most) > MAX_EXACT_INTEGER:
             warnings.warn(
-                f"{place} holds whole numbers beyond 2^53, such as {max(least, most, key=abs)}, which are rounded: "
+                f"{place} contains integers beyond 2^53, such as {max(least, most, key=abs)}, which are rounded: "
                 "values that differ only in their last digits become equal. If it is an id, leave it out; if it is a "
                 "code, write it as text",
                 stacklevel=2,
@@ -170,31 +168,31 @@ def as_numbers(column: Any, place: Place) -> Any:
 
 def as_booleans(column: Any, place: Place) -> Any:
     if not pa.types.is_boolean(column.type):
-        text = with_gaps(column.cast(pa.large_string()))
+        text = nullify_missing_words(column.cast(pa.large_string()))
         found = pc.index_in(text, value_set=pa.array([*FALSE, "0", *TRUE, "1"], pa.large_string()))
         odd = pc.and_(pc.is_valid(text), pc.is_null(found))
         if pc.any(odd).as_py():
-            at = pc.index(odd, True).as_py()
+            position = pc.index(odd, True).as_py()
             raise TableError(
-                f"{place.row(at)}: {text[at].as_py()!r} is neither True nor False, which are what the column held in "
-                "training; leave cells without a value empty"
+                f"{place.row(position)}: {text[position].as_py()!r} must be True or False, as in training; leave "
+                "missing cells empty"
             )
         column = pc.greater(found, len(FALSE))
     return column.to_numpy(zero_copy_only=False)
 
 
 def as_categories(column: Any, place: Place) -> pd.Categorical:
-    """The labels are the strings of the values, sorted."""
+    """A categorical of strings, whose categories are sorted."""
     if pa.types.is_null(column.type):
         column = column.cast(pa.string())
     elif pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
-    column = with_gaps(column).dictionary_encode()
+    column = nullify_missing_words(column).dictionary_encode()
     if isinstance(column, pa.ChunkedArray):
         column = column.unify_dictionaries().combine_chunks()
     labels = [str(value) for value in column.dictionary.to_pylist()]
     order = sorted(range(len(labels)), key=labels.__getitem__)
-    rank = np.full(len(labels) + 1, -1)  # the last is for missing
+    rank = np.full(len(labels) + 1, -1)  # the last entry is for missing values
     rank[order] = np.arange(len(labels))
     codes = rank[column.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
     return pd.Categorical.from_codes(codes, [labels[i] for i in order])
@@ -208,8 +206,8 @@ def _as_boolean_categories(column: Any, place: Place) -> pd.Categorical:
     return as_categories(column, place)
 
 
-def with_gaps(column: Any) -> Any:
-    """Text in which the words for missing are missing: in a CSV file they are, and forms are not to differ."""
+def nullify_missing_words(column: Any) -> Any:
+    """Replace the words for missing values by nulls, in all file formats."""
     if not is_text(column.type):
         return column
     missing = pc.is_in(column, value_set=pa.array(MISSING, column.type))
@@ -222,18 +220,18 @@ def _parsed(column: Any, place: Place) -> Any:
         try:
             return column.cast(pa.float64())
         except pa.ArrowInvalid:
-            pass  # not as it stands
-    column = pc.utf8_trim(with_gaps(column), characters=" \t")
+            pass
+    column = pc.utf8_trim(nullify_missing_words(column), characters=" \t")
     numbers = with_point(column, place.decimal)
-    for kind in (pa.float64(), pa.int64()):  # hexadecimal integers are integers to Arrow, in training too
+    for kind in (pa.float64(), pa.int64()):  # Arrow parses hexadecimal numbers only as integers
         try:
             return numbers.cast(kind)
         except pa.ArrowInvalid:
             pass
     position = next(i for i, cell in enumerate(numbers) if not _is_number(cell))
     raise TableError(
-        f"{place.row(position)}: {column[position].as_py()!r} is no number, and numbers are what the column held in "
-        "training; leave cells without a value empty"
+        f"{place.row(position)}: {column[position].as_py()!r} must be a number, as in training; leave missing cells "
+        "empty"
     )
 
 
@@ -245,16 +243,16 @@ def _is_number(cell: pa.Scalar) -> bool:
     return True
 
 
-WITH_GAPS: Mapping[pa.DataType, Any] = {
+NULLABLE_INTEGERS: Mapping[pa.DataType, Any] = {
     getattr(pa, name.lower())(): getattr(pd, f"{name}Dtype")()
     for name in ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64")
 }
-"""What pandas has for columns of whole numbers with gaps."""
+"""The pandas types of integer columns with missing values."""
 
 USABLE = (
     is_text, pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null,
 )  # fmt: skip
-"""Types of values that can be numbers, booleans or labels."""
+"""Tests for the types that can be converted to features."""
 
 PLURAL: Mapping[str, str] = {
     "number": "numbers",

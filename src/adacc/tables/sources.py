@@ -1,4 +1,4 @@
-"""Where tables come from: files by their endings, standard input by what it begins with."""
+"""Opens tables: the format of files follows from the ending, that of standard input from the first bytes."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from typing import Any, Literal, Protocol
 import pyarrow as pa
 
 from adacc.tables.arrow import ArrowTable, ParquetFolder, ParquetTable
-from adacc.tables.errors import Source, TableError, called, explained
+from adacc.tables.errors import Source, TableError, source_name, table_errors
 from adacc.tables.text import ARROW_FILE, ARROW_STREAM, GZIP, PARQUET, TextFile
 
 TEXT = {".csv": None, ".csv.gz": None, ".tsv": "\t", ".tsv.gz": "\t"}
-"""What stands between cells, by ending; of None the first rows tell."""
+"""The field separator by file ending; None is detected from the first rows."""
 
 ARROW = (".arrow", ".feather")
 ENDINGS = (*TEXT, ".parquet", *ARROW)
 
 
 class OpenTable(Protocol):
-    """A table that is open: its names are known, its rows are not read yet.
+    """An open table, of which only the column names have been read.
 
     Attributes
     ----------
     where : str
-        How to speak of it.
+        Name of the table in messages.
     names : list of str
-        Of the columns.
+        Names of the columns.
     index : sequence of str
-        Columns that are no data but the index of a pandas frame.
+        Columns that are the index of a pandas frame.
     typed : bool
-        Whether columns have types; if not, `table` finds them out, but leaves those to be read `as_text`, and `batches`
-        gives text.
+        Whether the file stores types. If not, `table` infers them except for the columns `as_text`, and `batches`
+        returns text.
     decimal : str
-        The decimal sign of numbers in text.
+        The decimal separator of numbers in text.
     """
 
     where: str
@@ -60,27 +60,27 @@ class OpenTable(Protocol):
 def open_table(
     source: Source | OpenTable, separator: str | None = None, decimal: Literal[".", ","] | None = None
 ) -> OpenTable:
-    r"""Open a table, for the functions that read one.
+    r"""Open a table.
 
     Parameters
     ----------
     source : str or path
-        As for `read_frame`. A table that is open already is given back.
+        As for `read_frame`. An open table is returned unchanged.
     separator : str, default=None
-        The character between the cells of a text file. None finds it out: the one of comma, tab, semicolon and bar that
-        gives the first rows as many cells as there are names.
+        The field separator of a text file. By default it is detected among comma, tab, semicolon and bar, such that
+        the first rows have as many cells as there are column names.
     decimal : {".", ","}, default=None
-        The decimal sign of the numbers in a text file; None is a point.
+        The decimal separator of a text file; None is a point.
 
     Returns
     -------
     OpenTable
-        To be read once. Its `names` are those of the columns.
+        A table that can be read once. Its `names` are the column names.
 
     Raises
     ------
     TableError
-        The file cannot be read, or is no text file although `separator` or `decimal` is given.
+        The file cannot be read, or `separator` or `decimal` is given for a file that is not text.
 
     Examples
     --------
@@ -97,7 +97,9 @@ def open_table(
     opened = _open(source, separator, decimal or ".") if isinstance(source, str | PathLike) else source
     if opened.typed and (separator, decimal) != (None, None):
         opened.close()
-        raise TableError(f"{opened.where} is no text file: a separator and a decimal sign are for such files only")
+        raise TableError(
+            f"{opened.where} is not a text file; a separator and a decimal separator are only for text files"
+        )
     return opened
 
 
@@ -105,52 +107,52 @@ def _open(source: Source, separator: str | None, decimal: str) -> OpenTable:
     if source == "-":
         return _open_input(separator, decimal)
     if source == "":
-        raise TableError("the name of a table is expected, got ''")
-    where, file = called(source), Path(called(source))
+        raise TableError("the table must be a path or '-', got ''")
+    where, file = source_name(source), Path(source_name(source))
     _check_exists(file, where)
     if file.is_dir():
-        with explained(where, "Parquet"):
+        with table_errors(where, "Parquet"):
             return ParquetFolder(file, where)
     name = file.name.lower()
     ending = next((ending for ending in ENDINGS if name.endswith(ending)), None)
     if ending is None:
-        raise TableError(f"{where}: data files end in {', '.join(ENDINGS)}; save it as one of these")
-    form = "Parquet" if ending == ".parquet" else "Arrow" if ending in ARROW else "CSV"
-    with explained(where, form):
-        if form == "Parquet":
+        raise TableError(f"{where}: the file name must end in {', '.join(ENDINGS)}")
+    format_name = "Parquet" if ending == ".parquet" else "Arrow" if ending in ARROW else "CSV"
+    with table_errors(where, format_name):
+        if format_name == "Parquet":
             return ParquetTable(file, where)
-        if form == "Arrow":
+        if format_name == "Arrow":
             with file.open("rb") as opened:
                 is_file = opened.read(len(ARROW_FILE)) == ARROW_FILE
             return ArrowTable(pa.memory_map(where), where, is_stream=not is_file)
-        form_of = (where, separator or TEXT[ending], decimal)
-        return TextFile(gzip.open(file) if name.endswith(".gz") else file.open("rb"), *form_of, again=True)
+        text_format = (where, separator or TEXT[ending], decimal)
+        return TextFile(gzip.open(file) if name.endswith(".gz") else file.open("rb"), *text_format, again=True)
 
 
 def _check_exists(file: Path, where: str) -> None:
     if file.exists():
         return
-    found = sorted(other.name for other in file.parent.iterdir()) if file.parent.is_dir() else []
-    stems = {name: name.partition(".")[0] for name in found if name.lower().endswith(ENDINGS)}
-    like = get_close_matches(file.name.partition(".")[0], stems.values(), n=3)
-    near = [name for name, stem in stems.items() if stem in like][:3]
-    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else "; check its name and folder"
+    names = sorted(other.name for other in file.parent.iterdir()) if file.parent.is_dir() else []
+    stems = {name: name.partition(".")[0] for name in names if name.lower().endswith(ENDINGS)}
+    similar = get_close_matches(file.name.partition(".")[0], stems.values(), n=3)
+    near = [name for name, stem in stems.items() if stem in similar][:3]
+    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else "; check the path"
     raise TableError(f"{where} does not exist{hint}")
 
 
 def _open_input(separator: str | None, decimal: str) -> OpenTable:
     if sys.stdin is None:
-        raise TableError("standard input is closed; name a file")
-    where, stream = called("-"), _peekable(sys.stdin.buffer)
-    begins = stream.peek(8)
-    if begins.startswith(ARROW_STREAM):
+        raise TableError("standard input is closed; give the path of a file")
+    where, stream = source_name("-"), _peekable(sys.stdin.buffer)
+    first_bytes = stream.peek(8)
+    if first_bytes.startswith(ARROW_STREAM):
         return ArrowTable(pa.PythonFile(stream), where, is_stream=True)
-    if begins.startswith(PARQUET):
+    if first_bytes.startswith(PARQUET):
         return ParquetTable(_on_disk(stream), where)
-    if begins.startswith(ARROW_FILE):
+    if first_bytes.startswith(ARROW_FILE):
         return ArrowTable(pa.PythonFile(_on_disk(stream)), where, is_stream=False)
-    packed = begins.startswith(GZIP)
-    return TextFile(gzip.open(stream) if packed else stream, where, separator, decimal, again=False)
+    is_gzip = first_bytes.startswith(GZIP)
+    return TextFile(gzip.open(stream) if is_gzip else stream, where, separator, decimal, again=False)
 
 
 def _peekable(stream: Any) -> Any:
@@ -158,7 +160,7 @@ def _peekable(stream: Any) -> Any:
 
 
 def _on_disk(stream: Any) -> Any:
-    """These forms are read from their end, and may be larger than memory."""
+    """A temporary copy on disk: these formats are read from the end, and can be larger than memory."""
     copy = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the table)
     shutil.copyfileobj(stream, copy)
     copy.seek(0)

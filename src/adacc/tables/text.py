@@ -1,4 +1,4 @@
-"""Delimited text: names in the first line, a row in each of the others."""
+"""Delimited text files with the column names in the first line."""
 
 from __future__ import annotations
 
@@ -12,51 +12,51 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from adacc.tables.errors import UNNAMED, TableError, check_names, explained, is_unnamed_index
+from adacc.tables.errors import UNNAMED, TableError, check_names, is_unnamed_index, table_errors
 
 MISSING = ("", " ", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>",
            "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null")  # fmt: skip
-"""Cells without a value: what pandas takes for one, and a lone space."""
+"""Missing values: those of pandas, and a single space."""
 
 TRUE, FALSE = ("True", "TRUE", "true"), ("False", "FALSE", "false")
 
 SEPARATORS = ",\t;|"
-"""Characters that may stand between cells, the likeliest first."""
+"""Field separators to detect, the most likely first."""
 
 FIRST_LINES, FIRST_BYTES = 50, 1 << 18
-"""Lines by which the separator is found out, and how many bytes of them are enough."""
+"""Maximum number of lines and bytes used to detect the separator."""
 
-BLOCK, BLOCK_OF_COLUMN = 4 << 20, 512
-"""Bytes that are parsed at a time, and how many at least for each column: a row must fit in."""
+BLOCK, BLOCK_PER_COLUMN = 4 << 20, 512
+"""Bytes parsed at a time, and the minimum per column, as a row must fit in a block."""
 
 GZIP, PARQUET, ARROW_FILE, ARROW_STREAM = b"\x1f\x8b", b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
-"""First bytes."""
+"""First bytes of file formats."""
 
-NO_TEXT = {
-    GZIP: "those of a gzip file: let its name end in .gz",
-    PARQUET: "those of a Parquet file: let its name end in .parquet",
-    ARROW_FILE: "those of an Arrow file: let its name end in .arrow",
-    ARROW_STREAM: "those of an Arrow stream: let its name end in .arrow",
+BINARY_FORMATS = {
+    GZIP: "those of a gzip file: rename it to end in .gz",
+    PARQUET: "those of a Parquet file: rename it to end in .parquet",
+    ARROW_FILE: "those of an Arrow file: rename it to end in .arrow",
+    ARROW_STREAM: "those of an Arrow stream: rename it to end in .arrow",
     b"PK\x03\x04": "those of a zip archive or a spreadsheet: save the table as CSV",
     b"\xff\xfe": "those of UTF-16 text: save the file as UTF-8",
     b"\xfe\xff": "those of UTF-16 text: save the file as UTF-8",
 }
-"""First bytes of files that are often taken for CSV."""
+"""First bytes of files that are often confused with CSV."""
 
 
 class TextFile:
-    """A file of which the names have been read.
+    """An open text file, of which the column names have been read.
 
     Parameters
     ----------
     stream : binary file
-        One with `peek` and `readline`.
+        A stream with `peek` and `readline`.
     where : str
-        How to speak of it.
+        Name of the file in messages.
     separator : str or None
-        What stands between cells; None finds out.
+        Field separator; None detects it.
     decimal : str
-        The decimal sign of numbers.
+        Decimal separator.
     again : bool
         Whether the stream can be read again from its beginning.
     """
@@ -68,10 +68,10 @@ class TextFile:
         self._stream, self.where, self.decimal, self._again = stream, where, decimal, again
         self._bad_row: Any = None
         try:
-            with explained(where, "CSV"):
+            with table_errors(where, "CSV"):
                 _check_magic(stream, where)
                 lines = _first_lines(stream)
-                self._stream = _begun_anew(stream, lines, again)
+                self._stream = _from_beginning(stream, lines, again)
                 self._separator = separator or find_separator(lines)
                 self.names = _header(self._stream, where, self._separator)
                 self._begin = stream.tell() if again else None
@@ -82,43 +82,43 @@ class TextFile:
         self.index = [name for name in self.names if is_unnamed_index(name)]
 
     def close(self) -> None:
-        if self._again:  # standard input is not ours to close
+        if self._again:  # standard input stays open
             self._stream.close()
 
     def table(self, columns: Sequence[str], as_text: Collection[str] = ()) -> pa.Table:
-        """These columns of all rows, each of the narrowest kind that its cells fit in, or as text.
+        """These columns of all rows, with inferred types or as text.
 
-        In text an empty cell is an empty text, and the words for missing are words.
+        In text columns an empty cell is an empty string, and the words for missing values are kept.
         """
         if not self._has_rows:
             return pa.table({name: pa.nulls(0) for name in columns})
-        found = self._parsed(columns, dict.fromkeys(as_text, pa.binary()))
-        for at, name in enumerate(columns):
-            if pa.types.is_binary(found[name].type):
-                found = found.set_column(at, name, self._as_text(found[name], name, 0))
-        return found
+        table = self._parsed(columns, dict.fromkeys(as_text, pa.binary()))
+        for i, name in enumerate(columns):
+            if pa.types.is_binary(table[name].type):
+                table = table.set_column(i, name, self._as_text(table[name], name, 0))
+        return table
 
     def _parsed(self, columns: Sequence[str], types: dict[str, pa.DataType]) -> pa.Table:
         if self._again:
-            # By several threads first; these do not know the number of a row that will not do.
-            with explained(self.where, "CSV"), suppress(pa.ArrowInvalid):
+            # First with several threads, whose errors do not give the number of the row.
+            with table_errors(self.where, "CSV"), suppress(pa.ArrowInvalid):
                 return arrow_csv.read_csv(self._stream, **self._options(columns, types, threads=True))
             self._stream.seek(self._begin)
-        with self._explained():
+        with self._row_errors():
             return arrow_csv.read_csv(self._stream, **self._options(columns, types, threads=False))
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """These columns as text, some rows at a time; only empty cells are missing."""
+        """These columns as text in batches; only empty cells are missing."""
         if not self._has_rows:
             return
         done, plain = 0, dict.fromkeys(columns, pa.binary())
-        with self._explained():
+        with self._row_errors():
             options = self._options(columns, plain, threads=False)
             options["convert_options"].null_values = [""]
             options["convert_options"].strings_can_be_null = True
             reader = arrow_csv.open_csv(self._stream, **options)
         while True:
-            with self._explained():
+            with self._row_errors():
                 batch = next(reader, None)
             if batch is None:
                 return
@@ -134,7 +134,7 @@ class TextFile:
             raise _not_utf8(self.where, name, column, done) from None
 
     def _options(self, columns: Sequence[str], types: dict[str, pa.DataType], threads: bool) -> dict[str, Any]:
-        block = max(BLOCK, BLOCK_OF_COLUMN * len(self.names))
+        block = max(BLOCK, BLOCK_PER_COLUMN * len(self.names))
         return {
             "read_options": arrow_csv.ReadOptions(column_names=self.names, use_threads=threads, block_size=block),
             "parse_options": arrow_csv.ParseOptions(
@@ -155,30 +155,30 @@ class TextFile:
         return "error"
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
-        with explained(self.where, "CSV"):
+    def _row_errors(self) -> Iterator[None]:
+        with table_errors(self.where, "CSV"):
             try:
                 yield
             except pa.ArrowInvalid as error:
-                quote = "; is a quotation mark never closed?"
+                quote = "; is a quotation mark not closed?"
                 if "straddl" in str(error):
-                    raise TableError(f"{self.where} has a row of millions of characters{quote}") from None
+                    raise TableError(f"{self.where} has a row that is longer than a block{quote}") from None
                 if self._bad_row is None:
                     raise
-                raise _ragged(self.where, self._bad_row, quote) from None
+                raise _wrong_cell_count(self.where, self._bad_row, quote) from None
 
 
-def _ragged(where: str, row: Any, quote: str) -> TableError:
+def _wrong_cell_count(where: str, row: Any, quote: str) -> TableError:
     cells = f"{row.actual_columns} cell{'s' if row.actual_columns != 1 else ''}"
-    hint = quote if "\n" in row.text else f": {row.text[:60]!r}; mend this row"
-    return TableError(f"{where}: row {row.number} has {cells}, {row.expected_columns} are expected{hint}")
+    hint = quote if "\n" in row.text else f": {row.text[:60]!r}; fix this row"
+    return TableError(f"{where}: row {row.number} has {cells}, but must have {row.expected_columns}{hint}")
 
 
 def _check_magic(stream: Any, where: str) -> None:
     start = stream.peek(8)
-    for magic, what in NO_TEXT.items():
+    for magic, what in BINARY_FORMATS.items():
         if start.startswith(magic):
-            raise TableError(f"{where} is no CSV: its first bytes are {what}")
+            raise TableError(f"{where} is not CSV: its first bytes are {what}")
 
 
 def _first_lines(stream: Any) -> list[bytes]:
@@ -188,16 +188,16 @@ def _first_lines(stream: Any) -> list[bytes]:
     return lines
 
 
-def _begun_anew(stream: Any, lines: list[bytes], again: bool) -> Any:
-    """A stream of which the first lines were read, from its beginning."""
+def _from_beginning(stream: Any, lines: list[bytes], again: bool) -> Any:
+    """A stream at its beginning again, after its first lines were read."""
     if again:
         stream.seek(0)
         return stream
-    return BufferedReader(Replayed(b"".join(lines), stream))
+    return BufferedReader(ReplayedStream(b"".join(lines), stream))
 
 
-class Replayed(RawIOBase):
-    """Some bytes, then the rest of a stream from which one cannot go back."""
+class ReplayedStream(RawIOBase):
+    """Bytes that were read, followed by the rest of a stream that cannot seek."""
 
     def __init__(self, first: bytes, stream: Any) -> None:
         self._first, self._stream = BytesIO(first), stream
@@ -210,7 +210,7 @@ class Replayed(RawIOBase):
 
 
 def find_separator(lines: Sequence[bytes]) -> str:
-    r"""The separator by which most rows have as many cells as there are names; of several the one of most cells.
+    r"""The separator that gives most rows as many cells as there are column names; ties go to more cells.
 
     Examples
     --------
@@ -219,30 +219,30 @@ def find_separator(lines: Sequence[bytes]) -> str:
     """
     text = [line.decode("utf-8-sig", errors="replace") for line in lines if line.strip()]
     if len(lines) == FIRST_LINES and len(text) > 2:
-        text.pop()  # perhaps the beginning of a row of several lines
+        text.pop()  # it can be the first line of a multi-line row
     best, separator = (0.0, 1), SEPARATORS[0]
-    for sign in SEPARATORS:
+    for char in SEPARATORS:
         widths: list[int] = []
-        with suppress(csv.Error):  # the rows before the one that cannot be read will do
-            widths.extend(map(len, csv.reader(text, delimiter=sign)))
+        with suppress(csv.Error):  # the rows before an invalid row are enough
+            widths.extend(map(len, csv.reader(text, delimiter=char)))
         if widths and widths[0] > 1:
-            found = (widths.count(widths[0]) / len(widths), widths[0])
-            if found > best:
-                best, separator = found, sign
+            score = (widths.count(widths[0]) / len(widths), widths[0])
+            if score > best:
+                best, separator = score, char
     return separator
 
 
 def _header(stream: Any, where: str, separator: str) -> list[str]:
-    """The names of the columns; a first one without a name, as of the index of a frame, gets that of pandas."""
+    """The column names; an unnamed first column, such as an index, gets the name that pandas uses."""
     lines = iter(stream.readline, b"")
-    first = next((line for line in lines if line.strip()), b"")  # blank lines above the names are no rows
+    first = next((line for line in lines if line.strip()), b"")  # skip blank lines above the header
     try:
         text = first.decode("utf-8-sig")
         names = next(csv.reader(chain([text], (line.decode() for line in lines)), delimiter=separator, strict=True), [])
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
         raise TableError(
-            f"{where}: the names of the columns hold the byte 0x{byte:02x}, which is not UTF-8; save the file as UTF-8"
+            f"{where}: the column names contain the byte 0x{byte:02x}, which is not UTF-8; save the file as UTF-8"
         ) from None
     if len(names) > 1 and not names[0].strip():
         free = (UNNAMED if n == 0 else f"{UNNAMED}.{n}" for n in range(len(names)))
@@ -252,14 +252,14 @@ def _header(stream: Any, where: str, separator: str) -> list[str]:
 
 
 def _not_utf8(where: str, name: str, column: Any, done: int) -> TableError:
-    """The error for the first cell of a column that is no text; `done` rows are before it."""
+    """The error for the first cell of a column that is not UTF-8; `done` rows precede the column."""
     for row, cell in enumerate(column.to_pylist(), start=done + 1):
         try:
             (cell or b"").decode()
         except UnicodeDecodeError as error:
             byte = cell[error.start]
             return TableError(
-                f"{where}: row {row}, column {name!r} holds the byte 0x{byte:02x}, which is not UTF-8; save the file "
-                "as UTF-8"
+                f"{where}: row {row}, column {name!r} contains the byte 0x{byte:02x}, which is not UTF-8; save the "
+                "file as UTF-8"
             )
     raise AssertionError("every cell is UTF-8")

@@ -1,4 +1,4 @@
-"""A model file as the commands use it: what the model is, and other tables read as the one it was trained on."""
+"""Model files: the model, and input tables read with the column kinds of its training data."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adacc.cli.options import open_given
-from adacc.cli.show import listed, note
+from adacc.cli.options import open_input
+from adacc.cli.terminal import echo_note, join_names
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Saved:
-    """A model and where it is from."""
+class ModelFile:
+    """A loaded model and its path."""
 
     path: Path
     model: BaseAdditiveClassifier
 
     @property
     def notes(self) -> dict[str, Any]:
-        """What `adacc train` noted; a model that Python saved may have none, or others."""
+        """The notes of `adacc train`; models saved in Python can have none or others."""
         return self.model.notes_
 
     @property
@@ -41,7 +41,7 @@ class Saved:
 
     @property
     def positive(self) -> int | None:
-        """The number of the class to be found; None where there are more than two."""
+        """The index of the positive class; None if there are more than two classes."""
         return self.model.fitted_model_.positive_class
 
     @property
@@ -55,11 +55,11 @@ class Saved:
 
     @cached_property
     def kinds(self) -> dict[str, Any]:
-        """What the columns held in training, from the model itself: Python's models have it, too."""
+        """The kind of each column in the training data."""
         names = getattr(self.model, "feature_names_in_", None)
         if names is None:
             raise ValueError(
-                f"{self.path} was trained on an array, whose columns have no names, and those of files go by name; "
+                f"{self.path} was trained on an array without column names, but columns of files are matched by name; "
                 "train it on a data frame"
             )
         bin_mapper = self.model.fitted_model_.bin_mapper
@@ -68,64 +68,64 @@ class Saved:
         return {name: _kind(name, feature, self.path) for name, feature in pairs}
 
     def open(self, options: Namespace, keep: Iterable[str] = ()) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
-        """The table of a command, some rows at a time: the model's columns, and those to keep.
+        """Batches of the input table: the features of the model, and the columns to keep.
 
-        It says which other columns the table has, and at its end which categories the model does not know.
+        Print which columns are ignored and, after the last batch, which categories are unknown to the model.
         """
         from adacc.tables import open_batches
-        from adacc.tables.errors import called
+        from adacc.tables.errors import source_name
 
-        kinds = self.kinds  # which may be refused, before the table is opened
-        batches = open_batches(open_given(options), kinds, keep)
+        kinds = self.kinds  # can raise ValueError, so before the table is opened
+        batches = open_batches(open_input(options), kinds, keep)
         if batches.ignored:
-            note(f"ignored: {listed(batches.ignored)}")
-        return self._watched(batches, called(options.data))
+            echo_note(f"ignored columns: {join_names(batches.ignored)}")
+        return self._count_unseen(batches, source_name(options.data))
 
-    def _watched(self, batches: Batches, where: str) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
+    def _count_unseen(self, batches: Batches, where: str) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
         from adacc.estimators.unseen import describe_unseen
 
-        found: dict[str, Unseen] = {}
+        total: dict[str, Unseen] = {}
         n_rows = 0
         for X, kept in batches.pairs():
             for name, unseen in self._unseen(X).items():
-                found[name] = found[name] + unseen if name in found else unseen
+                total[name] = total[name] + unseen if name in total else unseen
             n_rows += len(X)
             yield X, kept
-        if found:
-            note(describe_unseen(where, found, n_rows))
+        if total:
+            echo_note(describe_unseen(where, total, n_rows))
 
     def _unseen(self, X: pd.DataFrame) -> dict[str, Unseen]:
-        """What the table notes of the categorical columns that the model uses."""
+        """The unknown categories of the categorical features that the model uses."""
         from adacc.estimators.base import read_known
 
         return self.model.fitted_model_.unseen_categories(read_known(self.model, X))
 
     def class_index(self, X: Any, threshold: float | None) -> NDArray[np.intp]:
-        """The number of each row's class: as the model decides, or by the probability of the class to be found."""
+        """The predicted class index of each row: the model's decision, or by a threshold on the positive class."""
         import pandas as pd
 
         if threshold is None or self.positive is None:
             return pd.Index(self.model.classes_).get_indexer(self.model.predict(X))
-        found = self.model.predict_proba(X)[:, self.positive] >= threshold
-        return (found == bool(self.positive)).astype("intp")
+        is_positive = self.model.predict_proba(X)[:, self.positive] >= threshold
+        return (is_positive == bool(self.positive)).astype("intp")
 
-    def check_two_classes(self, what: str) -> None:
+    def check_two_classes(self, flag: str) -> None:
         if len(self.labels) != 2:
-            raise ValueError(f"{what} is for two classes, and {self.path} tells {len(self.labels)} apart")
+            raise ValueError(f"{flag} needs a model of two classes, but {self.path} has {len(self.labels)}")
 
 
-def read_saved(path: Path) -> Saved:
-    """The model of a file."""
+def open_model_file(path: Path) -> ModelFile:
+    """Load a model file."""
     import adacc
 
-    # `Saved.open` counts over all batches, and says it once.
+    # `ModelFile.open` counts them over all batches and prints one message.
     warnings.simplefilter("ignore", adacc.UnseenCategoryWarning)
 
     if path.is_dir():
-        raise ValueError(f"{path} is a folder; name a model file in it")
+        raise ValueError(f"{path} is a directory; give the path of a model file")
     if not path.exists():
-        raise ValueError(f"there is no model file {path}; `adacc train` makes one")
-    return Saved(path, adacc.load(path))
+        raise ValueError(f"model file {path} does not exist; `adacc train` writes one")
+    return ModelFile(path, adacc.load(path))
 
 
 def _kind(name: str, feature: Any, path: Path) -> str:
@@ -137,6 +137,6 @@ def _kind(name: str, feature: Any, path: Path) -> str:
     if all(isinstance(label, str) for label in labels):
         return "boolean category" if labels and labels <= {"True", "False"} else "category"
     raise ValueError(
-        f"{path}: column {name!r} held categories in training that are no text, such as "
-        f"{min(labels, key=str)!r}, and those of files are; train with them as strings"
+        f"{path}: column {name!r} had categories in training that are not strings, such as "
+        f"{min(labels, key=str)!r}; train with strings, as files contain only these"
     )

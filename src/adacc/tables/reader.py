@@ -1,4 +1,4 @@
-"""A whole table as a frame to learn from."""
+"""Reads a whole table as a data frame for training."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from adacc.tables.amounts import OTHER, are_grouped, are_marked, are_plain, marks_of, matches
-from adacc.tables.errors import Source, TableError, no_column
+from adacc.tables.amounts import GROUP_SEPARATOR, are_amounts, are_grouped, are_plain, matches, units_of
+from adacc.tables.errors import Source, TableError, missing_column
 from adacc.tables.kinds import (
     Kind,
     Place,
@@ -22,10 +22,10 @@ from adacc.tables.kinds import (
     check_finite,
     decoded,
     is_text,
+    nullify_missing_words,
     warn_if_rounded,
-    with_gaps,
 )
-from adacc.tables.labels import as_labels, warn_of_alike
+from adacc.tables.labels import as_labels, warn_similar_labels
 from adacc.tables.sources import OpenTable, open_table
 
 MONTH = "(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-zA-Z]*"
@@ -33,52 +33,52 @@ DATES = (
     r"[0-9]{4}[./-][0-9]{1,2}[./-][0-9]{1,2}",
     r"[0-9]{1,2}([./-])[0-9]{1,2}[./-][0-9]{4}",
     r"[0-9]{1,2}(/[0-9]{1,2}/|-[0-9]{1,2}-)[0-9]{2}",
-    r"(0[1-9]|[12][0-9]|3[01])\.(0[1-9]|1[0-2])\.[0-9]{2}",  # 3.10.12 is rather a version
+    r"(0[1-9]|[12][0-9]|3[01])\.(0[1-9]|1[0-2])\.[0-9]{2}",  # 3.10.12 is more likely a version
     rf"[0-9]{{1,2}}[. /-]*{MONTH}[., /-]*([0-9]{{2}}|[0-9]{{4}})",
     rf"{MONTH}[. ]*[0-9]{{1,2}}[, ]+[0-9]{{4}}",
 )
 DATE = rf"^({'|'.join(DATES)})([ T][0-9]{{1,2}}:[0-9:.]+.*)?$"
 
-MOSTLY = 0.5
-"""A share of numbers among the values of a column from which on it is taken for one of numbers with mistakes."""
+MIN_NUMBER_SHARE = 0.5
+"""Share of numbers among the values of a column above which other values are errors."""
 
-FEW = 20
-"""Values of a column that may be names of intervals, such as 0, 1, 2, 3+; more are numbers, one of them mistyped."""
+MAX_INTERVAL_LABELS = 20
+"""Distinct values up to which a column can contain interval labels, such as 0, 1, 2, 3+."""
 
 
 def read_frame(
     source: Source | OpenTable, drop: Iterable[str] = (), keep: Iterable[str] = (), target: str | None = None
 ) -> pd.DataFrame:
-    r"""The table of a file.
+    r"""Read a table from a file.
 
     Parameters
     ----------
-    source : str or path, or what `open_table` gives
-        A file, its form by the ending: ``.csv`` (commas, tabs, semicolons or bars, as fits the first rows) and
-        ``.tsv``, either also packed (``.csv.gz``); ``.parquet``; ``.arrow`` and ``.feather``. A folder is the table of
-        the Parquet files in it. ``"-"`` is standard input in any of these forms. Text is UTF-8 and has the names of the
-        columns in its first line; `open_table` takes the separator and the decimal sign. In features of every form an
-        empty text, ``NA``, ``N/A``, ``NULL``, ``NaN`` and ``None`` are missing. Amounts such as ``$1,200.50`` and
-        ``45%`` in text files are numbers. The index of a pandas frame is no feature; a warning names it.
+    source : str or path, or an open table
+        A file, whose ending determines the format: ``.csv`` (separated by commas, tabs, semicolons or bars) and
+        ``.tsv``, also with gzip (``.csv.gz``); ``.parquet``; ``.arrow`` and ``.feather``. A directory is read as the
+        table of its Parquet files. ``"-"`` is standard input in any of these formats. Text files are UTF-8 and have
+        the column names in the first line; `open_table` takes the separators. In features of all formats, empty
+        strings, ``NA``, ``N/A``, ``NULL``, ``NaN`` and ``None`` are missing values. Amounts such as ``$1,200.50`` and
+        ``45%`` in text files are numbers. The index of a pandas frame is not a feature; a warning names it.
     drop : iterable of str, default=()
-        Columns to leave out. They are not looked at.
+        Columns to leave out. They are not read.
     keep : iterable of str, default=()
-        Columns that are no features but wanted, of any kind: ids, groups, times.
+        Columns to read that are not features, of any type: ids, groups, times.
     target : str, default=None
-        The column to predict. It may hold anything; see `read_target` and `read_labels`. In text files its cells are
-        numbers or booleans only if they are written as Python writes these: ``007`` stays text. Only empty cells are
-        missing where labels are text, ``None`` and ``NA`` being labels.
+        The target column, of any type; see `read_target` and `read_labels`. In text files its cells are numbers or
+        booleans only if they are written as in Python: ``007`` stays text. If labels are text, only empty cells are
+        missing; ``None`` and ``NA`` are labels.
 
     Returns
     -------
     DataFrame of shape (n_rows, n_columns)
-        Columns in the order of the file. Numbers and booleans as they are; strings, and booleans with gaps, as
-        categories of strings. `target` and `keep` as read.
+        Columns in the order of the file. Numbers and booleans keep their type; strings, and booleans with missing
+        values, become categories of strings. `target` and `keep` are unchanged.
 
     Raises
     ------
     TableError
-        The file cannot be used as it is; the message says where and how to mend it.
+        The file cannot be used; the message names the position and the fix.
 
     Examples
     --------
@@ -93,31 +93,33 @@ def read_frame(
     """
     with closing(open_table(source)) as opened:
         others = {*keep, *([] if target is None else [target])}
-        columns = wanted(opened, target, list(drop), others)
+        columns = columns_to_read(opened, target, list(drop), others)
         table = opened.table(columns, as_text=[] if target is None else [target])
         if table.num_rows == 0:
-            raise TableError(f"{opened.where} has no rows, only the names of its columns")
+            raise TableError(f"{opened.where} has no rows, only column names")
         frame = {}
         for name in columns:
             column, place = table[name], Place(opened.where, name, decimal=opened.decimal)
             if name == target:
                 frame[name] = as_labels(column, place, opened.typed)
-                warn_of_alike(frame[name], place)
+                warn_similar_labels(frame[name], place)
             elif name in others:
-                frame[name] = as_read(column if opened.typed else with_gaps(column))
+                frame[name] = as_read(column if opened.typed else nullify_missing_words(column))
             else:
                 frame[name] = _feature(column, place, opened.typed)
         return pd.DataFrame(frame)
 
 
-def wanted(opened: OpenTable, target: str | None, drop: Sequence[str], others: set[str]) -> list[str]:
-    """Names of the columns to read."""
+def columns_to_read(opened: OpenTable, target: str | None, drop: Sequence[str], others: set[str]) -> list[str]:
+    """The names of the columns to read."""
     for name in (*sorted(others), *drop):
         if name not in opened.names:
-            raise no_column(opened.where, name, opened.names, " to predict" if name == target else "")
+            raise missing_column(opened.where, name, opened.names, " to predict" if name == target else "")
     both = others.intersection(drop)
     if both:
-        raise TableError(f"{opened.where}: column {min(both)!r} is both to be left out and to be used; say one of them")
+        raise TableError(
+            f"{opened.where}: column {min(both)!r} is both dropped and used; remove it from one of the two"
+        )
     unused = [name for name in opened.index if name not in others and name not in drop]
     if unused:
         what = (
@@ -135,7 +137,7 @@ def _feature(column: pa.ChunkedArray, place: Place, typed: bool) -> Any:
     kind = kind_of_type(column.type, place)
     column = decoded(column)
     if is_text(column.type) and not typed:
-        column = with_gaps(column)
+        column = nullify_missing_words(column)
         if _are_amounts(column, place):
             return as_numbers(column, place)
     if kind == "category":
@@ -151,11 +153,11 @@ def _feature(column: pa.ChunkedArray, place: Place, typed: bool) -> Any:
 
 
 def kind_of_type(kind: pa.DataType, place: Place) -> Kind:
-    """What a feature of this type holds; a boolean one, if it has no gaps."""
-    labels = pa.types.is_dictionary(kind)
-    if labels:
+    """The kind of a feature of this type; booleans are assumed to have no missing values."""
+    is_dictionary = pa.types.is_dictionary(kind)
+    if is_dictionary:
         kind = kind.value_type
-    if is_text(kind) or kind == pa.string_view() or (labels and pa.types.is_integer(kind)):
+    if is_text(kind) or kind == pa.string_view() or (is_dictionary and pa.types.is_integer(kind)):
         return "category"
     if pa.types.is_boolean(kind):
         return "boolean"
@@ -168,54 +170,53 @@ def kind_of_type(kind: pa.DataType, place: Place) -> Kind:
 def _unusable(place: Place, kind: pa.DataType) -> TableError:
     if pa.types.is_temporal(kind):
         return TableError(
-            f"{place} holds dates or times; turn it into numbers, such as days since an event, or leave it out",
+            f"{place} contains dates or times; convert it to numbers, such as days since an event, or leave it out",
             [place.column],
         )
     return TableError(
-        f"{place} is of the kind {str(kind)!r}; a feature may hold numbers, booleans, strings or categories: leave it "
-        "out",
+        f"{place} has the type {str(kind)!r}; features must be numbers, booleans, strings or categories: leave it out",
         [place.column],
     )
 
 
 def _are_amounts(column: pa.ChunkedArray, place: Place) -> bool:
-    """Whether text is amounts of money or per cent.
+    """Whether a text column contains amounts of money or percentages.
 
-    Refuse dates, and numbers of which some are written in other ways: as labels they would be of no use.
+    Raise TableError for dates, and for numbers mixed with other text, as these are not useful as categories.
     """
     labels = pc.unique(column.drop_null())
     if pc.all(matches(labels, DATE)).as_py():
         raise _unusable(place, pa.date32())
-    plain, marked, grouped = (are(labels, place.decimal) for are in (are_plain, are_marked, are_grouped))
-    numbers = pc.or_(plain, marked)
+    plain, amounts, grouped = (are(labels, place.decimal) for are in (are_plain, are_amounts, are_grouped))
+    numbers = pc.or_(plain, amounts)
     odd = labels.filter(pc.invert(numbers))
     if len(odd) == 0:
-        _check_marks(marks_of(labels), place)
-        return bool(pc.any(marked).as_py())
-    if pc.sum(pc.or_(numbers, grouped)).as_py() < MOSTLY * len(labels):
+        _check_units(units_of(labels), place)
+        return bool(pc.any(amounts).as_py())
+    if pc.sum(pc.or_(numbers, grouped)).as_py() < MIN_NUMBER_SHARE * len(labels):
         return False
-    intervals = len(labels) <= FEW and pc.all(matches(odd, "[0-9]")).as_py()
+    intervals = len(labels) <= MAX_INTERVAL_LABELS and pc.all(matches(odd, "[0-9]")).as_py()
     if intervals and not pc.any(grouped).as_py():
         return False
-    raise _odd_number(column, odd[0], place)
+    raise _not_a_number(column, odd[0], place)
 
 
-def _check_marks(marks: Mapping[str, str], place: Place) -> None:
-    if len(marks) > 1:
-        some, other = list(marks.values())[:2]
+def _check_units(units: Mapping[str, str], place: Place) -> None:
+    if len(units) > 1:
+        some, other = list(units.values())[:2]
         raise TableError(
-            f"{place} holds amounts in several units, such as {some!r} and {other!r}; convert them to one unit, or "
+            f"{place} contains amounts in several units, such as {some!r} and {other!r}; convert them to one unit, or "
             "leave it out",
             [place.column],
         )
 
 
-def _odd_number(column: pa.ChunkedArray, odd: pa.Scalar, place: Place) -> TableError:
-    what = f"{place.row(pc.index(column, odd).as_py())}: {odd.as_py()!r} among numbers;"
+def _not_a_number(column: pa.ChunkedArray, odd: pa.Scalar, place: Place) -> TableError:
+    position = f"{place.row(pc.index(column, odd).as_py())}: {odd.as_py()!r} is not a number;"
     if not are_grouped(odd, place.decimal).as_py():
-        return TableError(f"{what} write a number, or leave a cell without a value empty")
-    sign, other = ("point", "comma") if place.decimal == "." else ("comma", "point")
+        return TableError(f"{position} write a number, or leave missing cells empty")
+    point, group = ("point", "comma") if place.decimal == "." else ("comma", "point")
     return TableError(
-        f"{what} write numbers with a decimal {sign} and no {other}, or read the table with a decimal {other}",
-        decimal=OTHER[place.decimal],
+        f"{position} write numbers with a decimal {point} and no {group}, or read the table with a decimal {group}",
+        decimal=GROUP_SEPARATOR[place.decimal],
     )

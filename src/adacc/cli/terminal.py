@@ -1,4 +1,4 @@
-"""Plain text on the terminal."""
+"""Formatting and printing of plain text."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from math import floor, isfinite, log10
 from textwrap import wrap
 
 
-def say(text: str, end: str = "\n") -> None:
+def echo(text: str, end: str = "\n") -> None:
     sys.stdout.write(f"{text}{end}")
 
 
-def note(text: str) -> None:
-    """A word beside the result, which may be in a pipe."""
+def echo_note(text: str) -> None:
+    """Print a message to stderr, as stdout may be piped."""
     sys.stderr.write(f"adacc: {text}\n")
 
 
-def width() -> int:
-    """Of the terminal; 80 where there is none."""
+def terminal_width() -> int:
+    """Columns of the terminal; 80 if there is none."""
     return shutil.get_terminal_size((80, 24)).columns
 
 
-def table(
+def format_table(
     columns: Sequence[str],
     rows: Sequence[Sequence[str]],
     left: Collection[int] = (0,),
     wrapped: Mapping[int, int] | None = None,
 ) -> str:
-    """Columns under their names, numbers to the right, those in `left` to the left; wide texts `wrapped` to a width."""
+    """A text table, right-aligned except for the columns in `left`; `wrapped` maps columns to their maximum width."""
     lines = [line for row in rows for line in _lines(row, wrapped or {})]
     widths = [max(len(line[i]) for line in (columns, *lines)) for i in range(len(columns))]
 
@@ -46,30 +46,30 @@ def _lines(row: Sequence[str], wrapped: Mapping[int, int]) -> list[tuple[str, ..
     return list(zip_longest(*cells, fillvalue=""))
 
 
-def plain(text: object, most: int | None = None) -> str:
-    """A name or label of the user's, harmless to a terminal and not too long."""
-    shown = "".join(sign if sign.isprintable() else "?" for sign in str(text))
-    return shown if most is None or len(shown) <= most else f"{shown[: max(most - 3, 1)]}..."
+def printable(text: object, max_length: int | None = None) -> str:
+    """Text without control characters, shortened to `max_length`."""
+    shown = "".join(char if char.isprintable() else "?" for char in str(text))
+    return shown if max_length is None or len(shown) <= max_length else f"{shown[: max(max_length - 3, 1)]}..."
 
 
-def listed(names: Sequence[object], most: int = 3) -> str:
-    """a, b, c and 7 more."""
-    shown = ", ".join(plain(name, 40) for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+def join_names(names: Sequence[object], max_names: int = 3) -> str:
+    """Names separated by commas, such as: a, b, c and 7 more."""
+    shown = ", ".join(printable(name, 40) for name in names[:max_names])
+    return shown if len(names) <= max_names else f"{shown} and {len(names) - max_names} more"
 
 
-def number(value: float) -> str:
-    """A value of the user's in four digits, more if they stand before the point."""
+def format_number(value: float) -> str:
+    """A number with four significant digits, or all digits before the decimal point."""
     if value == 0 or not isfinite(value) or not 1e-4 <= abs(value) < 1e15:
         return f"{value:.4g}"
     text = f"{value:.{max(3 - floor(log10(abs(value))), 0)}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def share(value: float) -> str:
+def format_percent(value: float) -> str:
     return "-" if value != value else f"{value:.1%}"
 
 
-def bar(value: float, largest: float, room: int, sign: str = "#") -> str:
-    """A bar for a value, at most as long as there is room."""
-    return sign * round(room * abs(value) / largest) if largest > 0 else ""
+def draw_bar(value: float, largest: float, max_length: int, char: str = "#") -> str:
+    """A bar whose length is proportional to a value."""
+    return char * round(max_length * abs(value) / largest) if largest > 0 else ""
