@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from places import fill
+from document import fill
 
 from adacc.evaluation import statistics as stats
 from adacc.study.summary import MEASURES, Summary, read_summary

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from places import fill
+from document import fill
 
 from adacc import metrics
 from adacc.evaluation import statistics as stats

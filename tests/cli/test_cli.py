@@ -311,7 +311,7 @@ def test_a_real_process_fails_without_a_traceback(tmp_path):
 
 def test_a_scheduler_needs_dask(paths, tmp_path):
     code, _, err = command(*options(paths, ["adaboost"]), "--out", tmp_path, "--scheduler", "tcp://host:1")
-    assert (code, err) == (2, "adacc: error: a scheduler is Dask's: it needs the executor 'dask', not 'process'\n")
+    assert (code, err) == (2, "adacc: error: executor must be 'dask' if there is a scheduler, got 'process'\n")
 
 
 def test_changed_options_for_the_same_folder_are_named(paths, tmp_path):

@@ -27,7 +27,7 @@ from small_study import command
 
 import adacc
 import adacc.compare
-from adacc.compare.contest import QUICK, WARM_UP_ROUNDS, contestants
+from adacc.compare.comparison import QUICK, WARM_UP_ROUNDS, contestants
 from adacc.evaluation.baselines import BASELINES
 
 ADACC = [sys.executable, "-m", "adacc"]

@@ -9,7 +9,7 @@ from small_study import FEW, all_tables_of, plan, write_files
 
 from adacc.datasets import CATALOGUE, TableError, UnknownSetError
 from adacc.evaluation import baselines
-from adacc.study.family import Family
+from adacc.study.fold_trainer import FoldTrainer
 from adacc.study.plan import Task
 from adacc.study.run import Data, begin, check_sets, compute, load, run, split, work
 from adacc.study.store import DamagedResultWarning, Store, StudyError
@@ -80,7 +80,7 @@ def test_a_crash_is_a_row_with_its_traceback(paths, tmp_path, monkeypatch):
     protocol = plan(paths, ["adaboost", "adacc1", "rus-tree", "ros-tree"], dialects=("paper",))
     sound, _ = go(protocol, tmp_path / "sound")
 
-    really = Family.scores
+    really = FoldTrainer.scores
 
     def scores(self, variant):
         if variant.method == "adacc1":
@@ -90,7 +90,7 @@ def test_a_crash_is_a_row_with_its_traceback(paths, tmp_path, monkeypatch):
     def nothing_to_say(fold):
         return {1: np.full(len(fold.X_test), np.nan)}
 
-    monkeypatch.setattr(Family, "scores", scores)
+    monkeypatch.setattr(FoldTrainer, "scores", scores)
     faulty = replace(baselines.BASELINES["rus-tree"], scores=nothing_to_say)
     monkeypatch.setitem(baselines.BASELINES, "rus-tree", faulty)
     torn, done = go(protocol, tmp_path / "torn")

@@ -37,8 +37,8 @@ examples:
 """
     + LISTS
     + """
-The figures in the table are per cent, means over the parts, and ± their spread. ≈ marks methods that cannot be told
-from the best: the difference may be chance (corrected resampled t-test, Holm, p >= 0.05).
+The table shows means over the folds ± standard deviations: shares of rows in per cent, other measures as numbers. ≈
+marks methods that are not significantly different from the best (corrected resampled t-test, Holm, p >= 0.05).
 """
 )
 
@@ -116,7 +116,7 @@ def compare(options: Namespace) -> None:
 
     from adacc.cli.leaderboard import followed, show
     from adacc.compare import Plan, contest, contestants, make_splits
-    from adacc.compare.verdict import Leaderboard, report
+    from adacc.compare.leaderboard import Leaderboard, report
 
     everyone = contestants()
     plan = Plan(_chosen(options.methods, everyone), options.rounds, options.seed)
@@ -126,7 +126,7 @@ def compare(options: Namespace) -> None:
     is_whole = followed(contest(problem, splits, plan, options.jobs or cpu_count()), standing, options.quiet)
     if not standing.ranking():
         if is_whole:
-            raise ValueError(f"no method could do all parts: {standing.why_none()}")
+            raise ValueError(f"no method finished all folds: {standing.why_none()}")
         raise KeyboardInterrupt("before anything was done")
     result = report(standing, spelled(options, "data"), options.folds, options.repeats, not is_whole)
     if result["model"] is not None:
@@ -165,7 +165,7 @@ def _problem(options: Namespace) -> Any:
 
 def _chosen(given: list[str], everyone: dict[str, Any]) -> tuple[str, ...]:
     """Names of methods, groups of them written out."""
-    from adacc.compare.contest import QUICK, find_method
+    from adacc.compare.comparison import QUICK, find_method
 
     groups = {
         "family": [name for name, each in everyone.items() if each.is_own],

@@ -180,7 +180,7 @@ def _curves(saved: Saved, features: list[int]) -> list[str]:
 
 def _about(saved: Saved) -> str:
     from adacc.compare.model import n_bags
-    from adacc.report.words import size
+    from adacc.report.text import size
 
     labels = [plain(label, 40) for label in saved.labels]
     if saved.positive is None:

@@ -15,8 +15,9 @@ from rich.table import Table
 
 from adacc.cli.show import plain
 from adacc.compare import Outcome
-from adacc.compare.verdict import MEASURES, Leaderboard
-from adacc.report.words import about_data, class_counts, counted, summary
+from adacc.compare.leaderboard import Leaderboard
+from adacc.evaluation.measures import MEASURES, shown, spread
+from adacc.report.text import about_data, class_counts, counted, summary
 
 SHOWN = ("balanced_accuracy", "gmean", "tpr", "tnr", "f1", "auc", "average_precision", "opm", "brier", "seconds")
 
@@ -90,26 +91,26 @@ def show(result: dict[str, Any]) -> None:
 
     say(f"{data['source']}: {'; '.join(class_counts(data))}.")
     say(" ".join(about_data(data)))
-    parts = f"{protocol['parts']} parts" if protocol["parts_done"] == protocol["parts"] else _unfinished(protocol)
-    say(f"{parts}, {protocol['splits']}; {protocol['rounds']} rounds; per cent, mean and spread over the parts.")
+    folds = f"{protocol['parts']} folds" if protocol["parts_done"] == protocol["parts"] else _unfinished(protocol)
+    say(f"{folds}, {protocol['splits']}; {protocol['rounds']} rounds; mean ± standard deviation over the folds.")
     say()
     lines = [_final(rank, each) for rank, each in enumerate(result["methods"], start=1) if each["metrics"]]
     console.print(_table(lines, protocol["metric"], console))
     if any("≈" in line.sign for line in lines):
-        say("≈ cannot be told from the best.")
+        say("≈ not significantly different from the best (p ≥ 0.05).")
     say()
     for sentence in summary(result):
         say(sentence)
     for method in result["methods"]:
         if method["failed"]:
-            failed = f"{method['failed']['parts']} of {counted(protocol['parts'], 'part')}"
+            failed = f"{method['failed']['parts']} of {counted(protocol['parts'], 'fold')}"
             say(f"{method['label']} failed in {failed}: {method['failed']['reason']}", "  ")
     for finding in data["findings"]:
         say(f"{finding['level'].capitalize()}: {finding['title']}. {finding['text']}", "  ")
 
 
 def _unfinished(protocol: Mapping[str, Any]) -> str:
-    return f"stopped: {protocol['parts_done']} of {protocol['parts']} parts are complete"
+    return f"stopped: {protocol['parts_done']} of {protocol['parts']} folds are complete"
 
 
 def _final(rank: int, method: Mapping[str, Any]) -> Line:
@@ -134,12 +135,12 @@ def _table(lines: Sequence[Line], metric: str, console: Console) -> Table:
 def _table_of(lines: Sequence[Line], measures: Sequence[str], metric: str, with_spread: Collection[str]) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0), collapse_padding=True, pad_edge=False)
     table.add_column("", justify="right", no_wrap=True)
-    table.add_column("method", no_wrap=True, overflow="ellipsis", min_width=12, ratio=None)
+    table.add_column("Method", no_wrap=True, overflow="ellipsis", min_width=12, ratio=None)
     for name in measures:
-        table.add_column(MEASURES[name], justify="right", no_wrap=True, style="bold" if name == metric else "")
+        table.add_column(MEASURES[name].short, justify="right", no_wrap=True, style="bold" if name == metric else "")
     unfinished = any(line.rest for line in lines)
     if unfinished:
-        table.add_column("parts", justify="right", no_wrap=True)
+        table.add_column("Folds", justify="right", no_wrap=True)
     for i, line in enumerate(lines):
         cells = [_cell(name, *line.values[name], name in with_spread) for name in measures]
         row = [line.sign, plain(line.label), *cells, *([line.rest] if unfinished else [])]
@@ -148,7 +149,5 @@ def _table_of(lines: Sequence[Line], measures: Sequence[str], metric: str, with_
 
 
 def _cell(name: str, mean: float, std: float | None, with_spread: bool) -> str:
-    if name == "seconds":
-        return f"{mean:.2f}" if mean < 10 else f"{mean:.0f}"
-    text = f"{100 * mean:.1f}"
-    return f"{text} ±{100 * std:.1f}" if with_spread and std is not None else text
+    text = shown(name, mean)
+    return f"{text} {spread(name, std)}" if with_spread and std is not None else text
