@@ -15,7 +15,7 @@ from adacc.datasets import make_toy
 from adacc.inspect import BoundaryDisplay, TrainingDisplay
 
 mpl.use("Agg")
-ROUNDS = 30
+ROUNDS, WINDOW = 200, 15
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 
 X, digit = load_digits(return_X_y=True)
@@ -27,7 +27,11 @@ models = {
     "AdaN-CC1": adacc.AdaNCC1Classifier(n_estimators=ROUNDS),
 }
 display = TrainingDisplay.from_estimators({name: model.fit(X_train, y_train) for name, model in models.items()})
-display.plot(["rare_weight", "balanced_error"]).figure_.savefig(folder / "watch_it_learn.png")
+rounds = display.frame().set_index("round").groupby("method", sort=False)[["tpr", "balanced_error"]]
+smooth = TrainingDisplay(rounds.rolling(WINDOW, center=True, min_periods=1).median().reset_index())
+figure = smooth.plot(["tpr", "balanced_error"]).figure_
+figure.suptitle(f"Training history, rolling median over {WINDOW} rounds")
+figure.savefig(folder / "watch_it_learn.png")
 
 X, y = make_toy(5, 20)
 models = {

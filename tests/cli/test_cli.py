@@ -248,7 +248,7 @@ def test_a_pipe_may_be_closed(tmp_path):
         ("--data clinic.txt", "clinic.txt: data files end in .csv, .csv.gz, .tsv"),
         ("--data clinic.csv", "clinic.csv has no column 'target' to predict"),
         ("--data clinic.csv:il", "clinic.csv has no column 'il' to predict; did you mean 'ill'?"),
-        ("--data clinic.csv:ill --folds 23", "folds must be at most 22, the number of rows that clinic has of its"),
+        ("--data clinic.csv:ill --folds 23", "folds must be at most 22, the number of minority rows of clinic"),
         ("--data clinic.csv:ill --data deep/clinic.csv:ill", "datasets has the name 'clinic' 2 times: rename a file"),
         ("--data .csv:ill", "datasets must have names without dots and slashes, got ''"),
         ("--datasets wlit", "no data set is called 'wlit'; did you mean 'wilt'?"),
@@ -283,7 +283,7 @@ def test_what_cannot_be_done_is_said_in_a_line_or_two(paths, tmp_path, monkeypat
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("study run nosuch --out x", "there is no study 'nosuch': give 'forest', 'paper' or the path of a TOML file"),
+        ("study run nosuch --out x", "study must be one of 'forest', 'paper' or the path of a TOML file, got 'nosuch'"),
         ("study run paper", "the following arguments are required: --out"),
         ("study tables .", ". holds no study: it has no plan.json"),
         ("study status nosuch", "nosuch holds no study: it has no plan.json"),

@@ -29,6 +29,7 @@ import adacc
 import adacc.compare
 from adacc.compare.comparison import QUICK, WARM_UP_ROUNDS, contestants
 from adacc.evaluation.baselines import BASELINES
+from adacc.evaluation.measures import MEASURES, shown
 
 ADACC = [sys.executable, "-m", "adacc"]
 SMALL = ["--methods", "adacc1", "--rounds", 8, "--folds", 3, "--jobs", 1, "--quiet"]
@@ -136,10 +137,10 @@ OF_ILL = "--target ill --folds 3"
         (f"many.csv {OF_ILL}", "column 'ill', the one to predict, has 120 different labels, at most 100"),
         (f"continuous.csv {OF_ILL}", "column 'ill', the one to predict, looks like a number to estimate"),
         (f"gap.csv {OF_ILL}", "column 'ill', the one to predict, is missing in 1 rows, first in row 7"),
-        (f"scarce.csv {OF_ILL}", "has 2 rows of 'yes', fewer than the 3 folds; take at most 2 folds (--folds 2)"),
+        (f"scarce.csv {OF_ILL}", "has 2 rows of 'yes', fewer than the 3 folds; use at most 2 folds (--folds 2)"),
         (f"single.csv {OF_ILL}", "has 1 row of 'yes', fewer than the 3 folds; more are needed"),
         (f"two_rows.csv {OF_ILL}", "two_rows.csv: column 'ill' has 1 row of "),
-        ("clinic.csv --target ill --folds 1000", "has 30 rows of 'yes', fewer than the 1000 folds; take at most 30"),
+        ("clinic.csv --target ill --folds 1000", "has 30 rows of 'yes', fewer than the 1000 folds; use at most 30"),
         (f"empty.csv {OF_ILL}", "empty.csv is empty; the names of the columns are expected"),
         (f"header.csv {OF_ILL}", "header.csv has no rows"),
         (f"alone.csv {OF_ILL}", "alone.csv has no column to learn from"),
@@ -160,11 +161,11 @@ OF_ILL = "--target ill --folds 3"
         (f"clinic.csv {OF_ILL} --drop ill", "column 'ill' is both to be left out and to be used"),
         (f"clinic.csv {OF_ILL} --group ill", "column 'ill' is what is predicted, and cannot decide the splits too"),
         (f"pairs.csv {OF_ILL} --group ward", "column 'ward' has 2 groups, fewer than the 3 folds; take fewer folds"),
-        (f"clinic.csv {OF_ILL} --group town", "column 'town', which decides the splits, is empty in row 1; fill it"),
-        (f"when.csv {OF_ILL} --time day", "column 'day', which decides the splits, is empty in row 9; fill it in, or"),
+        (f"clinic.csv {OF_ILL} --group town", "column 'town', which defines the splits, is empty in row 1; fill it"),
+        (f"when.csv {OF_ILL} --time day", "column 'day', which defines the splits, is empty in row 9; fill it in, or"),
         (f"day_first.csv {OF_ILL} --time day", "row 1, column 'day': text such as '01/01/2024' cannot be put in order"),
         (f"clinic.csv {OF_ILL} --time age --group smokes", "by a group or by a time, not by both"),
-        (f"clinic.csv {OF_ILL} --time age --repeats 2", "in the order of 'age' are always the same: leave out --repea"),
+        (f"clinic.csv {OF_ILL} --time age --repeats 2", "in time order of 'age' are the same in every repeat: leave out --repea"),
         (f"clinic.csv {OF_ILL} --folds 1", "--folds must be at least 2, got 1"),
         (f"clinic.csv {OF_ILL} --rounds 0", "argument --rounds: a whole number of at least 1 is expected, got '0'"),
         (f"clinic.csv {OF_ILL} --jobs -1", "argument --jobs: a whole number of at least 1 is expected, got '-1'"),
@@ -421,14 +422,14 @@ def test_the_other_label_may_be_the_one_to_be_found(here):
 @pytest.mark.parametrize("option", ["--drop", "--id"])
 def test_a_column_that_leaks_is_told_and_can_be_left_out(here, option):
     due, out = figures("clinic.csv", "--target", "ill", *SMALL)
-    assert "gives the target away" not in out
+    assert "may leak the target" not in out
     table = patients()
     table.assign(fee=np.arange(150) % 7 + 20 * (table["ill"] == "yes")).to_csv("leaking.csv", index=False)
     leaking, out = figures("leaking.csv", "--target", "ill", *SMALL)
-    assert "Warning: Column 'fee' alone all but gives the target away." in out
+    assert "Warning: Column 'fee' may leak the target." in out
     assert leaking["methods"][0]["metrics"]["auc"]["mean"] == 1.0
     left_out, out = figures("leaking.csv", "--target", "ill", *SMALL, option, "fee")
-    assert "gives the target away" not in out
+    assert "may leak the target" not in out
     assert "Not used as features: ‘fee’." in out
     assert scores(left_out) == scores(due)
     assert f"{option} fee" in left_out["model"]["train_command"]
@@ -504,7 +505,7 @@ def test_a_method_that_fails_is_a_line_and_has_no_place(here, monkeypatch, parts
     assert [line["name"] for line in result["methods"]] == ["adacc1", "logistic-regression"]
     assert result["methods"][1]["metrics"] == {}
     assert result["methods"][1]["failed"]["parts"] == len(parts)
-    assert f"Logistic regression failed in {len(parts)} of 3 parts: RuntimeError: the library is of another" in out
+    assert f"Logistic regression failed in {len(parts)} of 3 folds: RuntimeError: the library is of another" in out
 
 
 def test_where_all_methods_fail_there_is_nothing_to_write(here, monkeypatch):
@@ -513,7 +514,7 @@ def test_where_all_methods_fail_there_is_nothing_to_write(here, monkeypatch):
     code, out, err = command("compare", *arguments)
     assert (code, out) == (2, "")
     assert err == (
-        "adacc: error: no method could do all parts: Logistic regression: RuntimeError: the library is of another "
+        "adacc: error: no method finished all folds: Logistic regression: RuntimeError: the library is of another "
         "opinion\n"
     )
     assert not Path("x.json").exists()
@@ -602,10 +603,10 @@ def test_splits_by_group_and_by_time(here):
     table.assign(ward=[f"w{i % 6}" for i in range(150)], day=pd.date_range("2024-01-01", periods=150)[::-1]).to_csv(
         "clinic.csv", index=False
     )
-    for option, other, said in (("group", "day", "grouped by 'ward'"), ("time", "ward", "in the order of 'day'")):
+    for option, other, said in (("group", "day", "grouped by 'ward'"), ("time", "ward", "in time order of 'day'")):
         column = {"group": "ward", "time": "day"}[option]
         result, out = figures("clinic.csv", "--target", "ill", *SMALL, f"--{option}", column, "--drop", other)
-        assert f"3 parts, {said}; 8 rounds" in out
+        assert f"3 folds, {said}; 8 rounds" in out
         assert {each["name"] for each in result["data"]["columns"]} == {"age", "smokes", "bmi", "town", "insured"}
         words = shlex.split(result["model"]["train_command"])
         assert words[words.index("--drop") + 1] == other
@@ -661,3 +662,34 @@ def test_a_reader_that_goes_away_is_no_fault(here):
     _, err = process.communicate(timeout=600)
     assert (process.returncode, err) == (0, "")
     assert json.loads(Path("x.json").read_text())["stopped"] is False
+
+
+def html_table(page):
+    """Column heads and cells (text before the standard deviation, sort key) of the ranking in a report."""
+    table = re.search(r'<table class="ranking.*?</table>', page, re.DOTALL)[0]
+    heads = re.findall(r"<th scope=\"col\"[^>]*>([^<]*)</th>", table)
+    rows = re.findall(r"<tr class=\"?[^>]*>.*?</tr>|<tr>\n<td.*?</tr>", table, re.DOTALL)
+    cell = r'<td class="number" data-head="([^"]*)" data-sort="([^"]*)">([^<]*?) ?(?:<small>([^<]*)</small>)?</td>'
+    return heads, [{head: (sort, text, std) for head, sort, text, std in re.findall(cell, row)} for row in rows]
+
+
+def test_terminal_json_and_report_have_the_same_names_units_and_numbers(here):
+    methods = ["--methods", "adacc1,adaboost", "--rounds", 8, "--folds", 3, "--jobs", 1, "--quiet"]
+    result, out = figures("clinic.csv", "--target", "ill", *methods, "--report", "report.html")
+    heads, rows = html_table(Path("report.html").read_text(encoding="utf-8"))
+    lines = out.splitlines()
+    start = next(i for i, line in enumerate(lines) if line.split()[:1] == ["Method"])
+    for rank, (method, row) in enumerate(zip(result["methods"], rows, strict=True), start=1):
+        line = lines[start + rank]
+        assert method["label"] in line
+        for name, values in method["metrics"].items():
+            measure = MEASURES[name]
+            assert measure.short in heads
+            sort, text, std = row[measure.short]
+            assert float(sort) == values["mean"]
+            assert text == (f"{100 * values['mean']:.1f}%" if measure.percent else shown(name, values["mean"]))
+            if name != "precision":  # not in the terminal's table
+                assert measure.short in lines[start]
+                assert f" {text} {std}" in line
+            if name != "seconds":
+                assert 0.0 <= values["mean"] <= 1.0
