@@ -1,4 +1,4 @@
-"""Marked places of a document, and what goes into them."""
+"""Replaces the marked sections of a document."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 
-def fill(document: Path, blocks: dict[str, str]) -> None:
-    """Put each block between ``<!-- its name -->`` and the next ``<!-- end -->``."""
+def fill(document: Path, sections: dict[str, str]) -> None:
+    """Put each section between ``<!-- its name -->`` and the next ``<!-- end -->``."""
     text = document.read_text()
-    for name, block in blocks.items():
-        place = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
-        if not place.search(text):
-            sys.exit(f"{document.name} has no place for {name}")
-        text = place.sub(lambda found, block=block: f"{found[1]}{block}\n{found[2]}", text)
+    for name, section in sections.items():
+        marked = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
+        if not marked.search(text):
+            sys.exit(f"{document.name} has no section {name}")
+        text = marked.sub(lambda match, section=section: f"{match[1]}{section}\n{match[2]}", text)
     document.write_text(text)

@@ -1,4 +1,4 @@
-"""What the study would take with scikit-learn's stumps: one part, every method, both engines.
+"""Time of the study with scikit-learn's stumps: one fold, every method, both engines.
 
 python studies/engines.py wilt --data-dir DIR
 """
@@ -59,7 +59,7 @@ def main() -> None:
         others += perf_counter() - began
         print(f"{variant.method:12} {variant.dialect:8} {own:8.1f} s {others:8.1f} s so far", flush=True)
     print(
-        f"{options.dataset}: {own:.1f} s a part, with scikit-learn's stumps {others:.1f} s ({others / own:.0f} times)"
+        f"{options.dataset}: {own:.1f} s a fold, with scikit-learn's stumps {others:.1f} s ({others / own:.0f} times)"
     )
 
 

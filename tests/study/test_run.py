@@ -113,8 +113,8 @@ def test_a_crash_is_a_row_with_its_traceback(paths, tmp_path, monkeypatch):
             assert series.measures == {}
             assert np.isnan(after.scores[i]).all()
     notes = [note for table in all_tables(summarise(torn)) for note in table.notes]
-    assert "AdaCC1 failed in 4 parts; its means are over the others." in notes
-    assert "RUS + D.T. failed in 4 parts; its means are over the others." in notes
+    assert "AdaCC1 failed in 4 folds; its means are over the other folds." in notes
+    assert "RUS + D.T. failed in 4 folds; its means are over the other folds." in notes
 
 
 def test_more_repeats_and_sets_compute_only_what_is_new(paths, tmp_path):
