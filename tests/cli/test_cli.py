@@ -326,7 +326,7 @@ def test_changed_options_for_the_same_folder_are_named(paths, tmp_path):
         code, out, err = command(*options(paths[:1], **{"methods": ["adaboost"], **changes}), *run)
         assert (code, out) == (2, "")
         assert err == (
-            f"adacc: error: {tmp_path} holds another study. {said}. Give another folder, or the same study.\n"
+            f"adacc: error: {tmp_path} holds another study. {said}. Use another folder, or the same study.\n"
         )
     assert results(tmp_path) == before
     assert command(*options(paths, ["adaboost"], repeats=2), *run)[0] == 0

@@ -221,7 +221,7 @@ def test_another_study_is_refused_and_the_difference_named(study, changes, said)
         store.adopt(replace(protocol, **changes))
     assert said in str(caught.value)
     assert str(caught.value).startswith(f"{store.folder} holds another study. ")
-    assert str(caught.value).endswith("Give another folder, or the same study.")
+    assert str(caught.value).endswith("Use another folder, or the same study.")
     assert (store.folder / "plan.json").read_bytes() == before
 
 
