@@ -1,4 +1,4 @@
-"""Balanced accuracy on rows held out, so that speed is never bought with answers."""
+"""Balanced accuracy on test rows, beside the times."""
 
 from __future__ import annotations
 

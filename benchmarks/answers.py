@@ -1,4 +1,4 @@
-"""Whether the fast engine answers as the slow and plain one of the tests does, on rows of every set."""
+"""Compares the compiled engine with the naive one of the tests, on rows of every set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A fit on the workers of a Dask cluster on this machine, beside a fit in one process and LightGBM on the same workers.
+"""Times a fit on a local Dask cluster, a fit in one process, and LightGBM on the same cluster.
 
 python benchmarks/cluster.py
 python benchmarks/cluster.py --rows 200000 --workers 2 --repeats 1

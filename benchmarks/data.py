@@ -1,4 +1,4 @@
-"""The data of the benchmark: sets that people publish results on, and synthetic rows of any shape."""
+"""The data of the benchmark: published sets, and synthetic rows of any shape."""
 
 from __future__ import annotations
 

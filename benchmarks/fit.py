@@ -1,4 +1,4 @@
-"""Seconds of a fit of 200 stumps, reading and binning of the data included, by each library on the same rows."""
+"""Seconds to fit 200 stumps, including reading and binning of the data, by each library on the same rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only a fresh process can show: peak memory, the first fit, the time of an import.
+"""Measurements in a fresh process: peak memory, first fit, import time.
 
 The first half is called by the benchmark; the second runs in the new process and answers with a line of JSON.
 """

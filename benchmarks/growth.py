@@ -1,4 +1,4 @@
-"""How the time of adacc's fit grows with rows, columns, rounds and threads."""
+"""Growth of the fit time of adacc with rows, columns, rounds and threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The libraries that are compared, and how each is asked for stumps."""
+"""The libraries of the benchmark, and their settings for stumps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figure of growth."""
+"""Draws the figure of growth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Seconds of `predict` by models of 200 stumps: of 100,000 rows, and of one."""
+"""Seconds of `predict` with models of 200 stumps, for 100,000 rows and for one row."""
 
 from __future__ import annotations
 

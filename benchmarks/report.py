@@ -1,4 +1,4 @@
-"""What a run prints and writes: text to read, CSV to compute with, and the headline."""
+"""Output of a run: text, CSV files and the headline."""
 
 from __future__ import annotations
 

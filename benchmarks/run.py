@@ -1,4 +1,4 @@
-"""How fast adacc is, beside other libraries that boost stumps; `README.md` here says what is measured and how.
+"""Benchmark of adacc against other libraries that boost stumps; see `README.md`.
 
 python benchmarks/run.py
 python benchmarks/run.py --quick

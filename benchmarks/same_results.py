@@ -1,4 +1,4 @@
-"""Whether two versions of adacc give the same models, to the last bit, on every published set.
+"""Checks that two versions of adacc give bit-identical models on every published set.
 
 python benchmarks/same_results.py write before.json     with the version before a change
 python benchmarks/same_results.py check before.json     with the version after it

@@ -1,4 +1,4 @@
-"""The cost search beside a loop of fits, and whether it finds the very same models."""
+"""Times the cost search against a loop of fits, and checks that the models are identical."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fits of all libraries to the published sets: seconds, ratios, and balanced accuracy on rows held out."""
+"""Fits of all libraries to the published sets: seconds, ratios, and balanced accuracy on test rows."""
 
 from __future__ import annotations
 

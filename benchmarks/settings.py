@@ -1,4 +1,4 @@
-"""What the parts of a run are told."""
+"""Settings of the parts of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fits of all libraries to synthetic rows: seconds, memory, and how near adacc comes to the speed of the memory."""
+"""Fits of all libraries to synthetic rows: seconds, memory, and the fraction of memory bandwidth that adacc reaches."""
 
 from __future__ import annotations
 

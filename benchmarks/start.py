@@ -1,4 +1,4 @@
-"""What happens before a fit is fast: kernels are compiled or loaded, and modules imported."""
+"""Start-up time: compilation and loading of kernels, and imports."""
 
 from __future__ import annotations
 

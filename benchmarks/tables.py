@@ -1,4 +1,4 @@
-"""Tables as text, and numbers in them."""
+"""Formats tables and numbers as text."""
 
 from __future__ import annotations
 

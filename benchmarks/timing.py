@@ -1,4 +1,4 @@
-"""How seconds are measured: in turns, repeated, and from few rounds where all would take minutes."""
+"""Time measurement: repeated in turns, and extrapolated from few rounds for slow libraries."""
 
 from __future__ import annotations
 

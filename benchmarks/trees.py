@@ -1,4 +1,4 @@
-"""Trees: the forest beside a balanced random forest, a tree beside HistGradientBoosting's, and boosted trees."""
+"""Trees: the forest and a balanced random forest, a tree and HistGradientBoosting's, and boosted trees."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The whole family on a real imbalanced set that needs no download: handwritten digits, the 8 against the rest.
+"""All boosting methods on an imbalanced set that needs no download: handwritten digits, the 8 against the rest.
 
-Methods that want costs get the paper's grid (cost 1 for the rare class, 0.1 ... 1 for the other), each chosen by F1 on
-the training rows alone. All figures are for rows held out.
+Costs are tuned on the paper's grid (cost 1 for the rare class, 0.1 ... 1 for the other) by F1 on the training rows. All
+measures are on test rows.
 """
 
 import warnings
@@ -22,7 +22,7 @@ HEAD = (
 
 
 def fit_tuned(method, X, y):
-    """The method, at its best cost on the training rows where it takes costs."""
+    """Fit a method; costs, if it has any, are tuned on the training rows."""
     model = adacc.BoostingClassifier(method, n_estimators=ROUNDS, random_state=0)
     if METHODS[method].rule.uses_costs:
         return adacc.CostSearchCV(model).fit(X, y).best_estimator_
@@ -30,11 +30,11 @@ def fit_tuned(method, X, y):
 
 
 def compare(X_train, X_test, y_train, y_test):
-    """One line a method, with its balanced accuracy to sort by."""
+    """Yield the balanced accuracy and the table row of each method."""
     for method in adacc.methods():
-        begin = perf_counter()
+        start = perf_counter()
         model = fit_tuned(method, X_train, y_train)
-        seconds = perf_counter() - begin
+        seconds = perf_counter() - start
         predicted, score = model.predict(X_test), model.decision_function(X_test)
         tpr, tnr = (recall_score(y_test, predicted, pos_label=label) for label in (1, 0))
         cost = f"{model.costs[0]:.1f}" if model.costs else "-"
@@ -47,19 +47,19 @@ def compare(X_train, X_test, y_train, y_test):
 def main():
     X, digit = load_digits(return_X_y=True)
     y = (digit == 8).astype(int)
-    parts = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
-    X_train, X_test, y_train, _ = parts
-    print(f"Digits, 8 against the rest: {len(X_train)} rows to train on, {y_train.sum()} of them rare.")
-    print(f"Figures are for {len(X_test)} other rows. TPR: rare rows caught; TNR: other rows left alone.")
-    print(f"Up to {ROUNDS} rounds of stumps; the cost of the common class, where there is one, is tuned.\n")
-    fit_tuned("adaboost", X_train[:200], y_train[:200])  # compiles the kernels, once per machine
+    split = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
+    X_train, X_test, y_train, _ = split
+    print(f"Digits, 8 against the rest: {len(X_train)} training rows, {y_train.sum()} of them rare.")
+    print(f"Measures are on {len(X_test)} test rows. TPR: true positive rate; TNR: true negative rate.")
+    print(f"Up to {ROUNDS} rounds of stumps; the cost of the common class is tuned for methods with costs.\n")
+    fit_tuned("adaboost", X_train[:200], y_train[:200])  # compiles the kernels
     print(HEAD)
-    for _, line in sorted(compare(*parts), reverse=True):
+    for _, line in sorted(compare(*split), reverse=True):
         print(line)
-    print("\nSeconds are for all fits of a line: ten where a cost is tuned, one otherwise.")
+    print("\nSeconds include all fits of a row: ten if a cost is tuned, otherwise one.")
 
 
 if __name__ == "__main__":
-    # A cost at the end of the grid may leave a method without a useful first learner: such a cost is not chosen.
+    # With some costs the first weak learner is no better than chance; the search does not select them.
     warnings.simplefilter("ignore", ConvergenceWarning)
     main()

@@ -1,4 +1,4 @@
-"""What a model has learnt, and why it says what it says of one row: exact, not estimated.
+"""Shape functions of a model, and the exact contributions to the score of one row.
 
 Writes shape_functions.png and waterfall.png into the folder given (default: here).
 """
@@ -23,10 +23,11 @@ model = adacc.AdaCC1Classifier(n_estimators=100).fit(X, y)
 explanation = model.explain(X, background=X)
 gap = np.abs(explanation.contributions.sum(axis=1) + explanation.intercept - model.decision_function(X)).max()
 print(f"Contributions add up to the score of every row; the largest gap is {gap:.0e}.\n")
-print("What moves the score most, on average:")
+print("Largest mean absolute contributions:")
 print(explanation.importance().nlargest(5).round(2).to_string())
 
 ShapeDisplay.from_estimator(model, X, max_features=6).plot().figure_.savefig(folder / "shape_functions.png")
-doubtful = int(np.abs(model.decision_function(X)).argmin())
-WaterfallDisplay.from_estimator(model, X, row=doubtful, background=X).plot().figure_.savefig(folder / "waterfall.png")
-print(f"\nRow {doubtful}, the most doubtful, is {y[doubtful]}; the model says {model.predict(X.iloc[[doubtful]])[0]}.")
+uncertain = int(np.abs(model.decision_function(X)).argmin())
+WaterfallDisplay.from_estimator(model, X, row=uncertain, background=X).plot().figure_.savefig(folder / "waterfall.png")
+predicted = model.predict(X.iloc[[uncertain]])[0]
+print(f"\nRow {uncertain}, with the score nearest to 0, is {y[uncertain]}; the model predicts {predicted}.")

@@ -1,4 +1,4 @@
-"""The paper's tables beside ours: fills the marked places of docs/reproduction.md.
+"""Compares the paper's tables with the study's: fills the marked sections of docs/reproduction.md.
 
 python studies/compare.py PAPER   # a folder with the paper's tables as CSV files
 """
@@ -11,18 +11,19 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from places import fill
+from document import fill
 
 from adacc.evaluation import statistics as stats
+from adacc.study.plan import label_of
 from adacc.study.summary import MEASURES, Summary, read_summary
 
 HERE = Path(__file__).resolve().parent
 DOCUMENT = HERE.parent / "docs" / "reproduction.md"
 NAMES = ("Bal. acc.", "Gmean", "TPR", "TNR", "F1", "AUC", "OPM")
 DIALECTS = ("paper", "authors")
-# How the names of some sets begin in the paper's rank tables, which shorten them now so, now so.
+# Start of the names of some sets in the paper's rank tables, which shorten them.
 OF_PAPER = {"car_eval_34": "car eval", "protein_homo": "protein hom", "spambase": "spam"}
-# Which of our rows stands for the paper's, where the label is another.
+# Methods by the paper's label, where it differs.
 SAME = {"RUSBoost": "imblearn-rusboost"}
 
 
@@ -32,8 +33,8 @@ class Ours:
     def __init__(self, summary: Summary) -> None:
         self.summary = summary
         self.means = summary.frame.groupby(["method", "dialect", "rounds"])[list(MEASURES)].mean()
-        self.method = {label: method for method, label in summary.protocol.methods.items()}
-        self.method |= {summary.protocol.label(name): name for name in summary.protocol.baselines} | SAME
+        names = (*summary.protocol.methods, *summary.protocol.baselines)
+        self.method = {label_of(name): name for name in names} | SAME
 
     def key(self, label: str, dialect: str) -> tuple[str, str]:
         method = self.method[label]
@@ -55,17 +56,17 @@ def headline(paper: pd.DataFrame, ours: Ours) -> str:
     most = paper["T"].max()
     for _, row in paper[paper["T"] == most].iterrows():
         found = [ours.row(row["method"], dialect, most)["balanced_accuracy"] for dialect in DIALECTS]
-        parted = ours.key(row["method"], "authors") != ours.key(row["method"], "paper")
+        differ = ours.key(row["method"], "authors") != ours.key(row["method"], "paper")
         cells = [f"{row['balanced_accuracy']:.2f}"]
         for dialect, value in zip(DIALECTS, found, strict=True):
-            same = dialect == "authors" and not parted
+            same = dialect == "authors" and not differ
             cells += ["the same", ""] if same else [f"{value:.2f}", f"{value - row['balanced_accuracy']:+.2f}"]
         lines.append(f"| {row['method']} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
 def cells(paper: pd.DataFrame, ours: Ours, dialect: str) -> str:
-    """Every cell: ours, and in brackets the difference to the paper's."""
+    """Every cell of the study, with the difference from the paper and the paper's value in brackets."""
     lines = [f"| Method | T | {' | '.join(NAMES)} |", f"|{'---|' * (2 + len(NAMES))}"]
     for _, row in paper.iterrows():
         found = ours.row(row["method"], dialect, row["T"])
@@ -75,7 +76,7 @@ def cells(paper: pd.DataFrame, ours: Ours, dialect: str) -> str:
 
 
 def both_dialects(paper: pd.DataFrame, ours: Ours, label: str) -> str:
-    """One method: the paper's row and ours in either dialect, for each number of rounds."""
+    """One method: the row of the paper and of the study in both dialects, for each number of rounds."""
     lines = [f"| T | | {' | '.join(NAMES)} |", f"|{'---|' * (2 + len(NAMES))}"]
     for _, row in paper[paper["method"] == label].iterrows():
         rows = {"paper": row} | {f'`dialect="{each}"`': ours.row(label, each, row["T"]) for each in DIALECTS}
@@ -87,7 +88,7 @@ def both_dialects(paper: pd.DataFrame, ours: Ours, label: str) -> str:
 
 
 def ranks(paper: pd.DataFrame, ours: Ours, dialect: str, T: int) -> str:
-    """Ranks by set: ours, and in brackets the paper's."""
+    """Ranks by set, with the paper's in brackets."""
     labels = list(paper.columns[1:])
     keys = [ours.key(label, dialect) for label in labels]
     values = ours.summary.by_set(keys, T, "balanced_accuracy").to_numpy().round(4)
@@ -102,7 +103,7 @@ def ranks(paper: pd.DataFrame, ours: Ours, dialect: str, T: int) -> str:
         f"{mine:.2f} ({float(other):.2f})" for mine, other in zip(found.mean(axis=0), printed.loc["avg."], strict=True)
     ]
     best = found == found.min(axis=1, keepdims=True)
-    wins = (best / best.sum(axis=1, keepdims=True)).sum(axis=0)  # equally good ones share a set, as in the paper
+    wins = (best / best.sum(axis=1, keepdims=True)).sum(axis=0)  # ties share the win of a set, as in the paper
     winners = [f"{mine:.3g} ({float(other):g})" for mine, other in zip(wins, printed.loc["winner"], strict=True)]
     lines += [f"| avg. | {' | '.join(averages)} |", f"| winner | {' | '.join(winners)} |"]
     agreement = np.corrcoef(found.mean(axis=0), printed.loc["avg."].astype(float))[0, 1]
@@ -110,7 +111,7 @@ def ranks(paper: pd.DataFrame, ours: Ours, dialect: str, T: int) -> str:
 
 
 def p_values(paper: pd.DataFrame, ours: Ours, labels: list[str], dialect: str) -> str:
-    """Holm's p-values: ours, and in brackets the paper's."""
+    """Holm-corrected p-values, with the paper's in brackets."""
     columns = list(paper.columns[1:])
     lines = [f"| Method | {' | '.join(columns)} |", f"|{'---|' * (1 + len(columns))}"]
     keys = [ours.key(label, dialect) for label in labels]
@@ -127,7 +128,7 @@ def p_values(paper: pd.DataFrame, ours: Ours, labels: list[str], dialect: str) -
 
 
 def blocks(paper: Path, ours: Ours) -> dict[str, str]:
-    """What goes into each marked place."""
+    """The sections of the document."""
     tables = {path.stem: pd.read_csv(path) for path in sorted(paper.glob("*.csv"))}
     labels = list(tables["ranks_T200"].columns[1:])
     filled = {"headline": headline(tables["results"], ours)}

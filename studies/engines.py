@@ -1,4 +1,4 @@
-"""What the study would take with scikit-learn's stumps: one part, every method, both engines.
+"""Time of the study with scikit-learn's stumps: one fold, every method, both engines.
 
 python studies/engines.py wilt --data-dir DIR
 """
@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import adacc
 from adacc.algorithms import METHODS
-from adacc.study.family import Family
+from adacc.study.fold_trainer import FoldTrainer
 from adacc.study.plan import Task, read_protocol
 from adacc.study.run import load, split
 
@@ -31,15 +31,15 @@ def main() -> None:
     data = load(options.dataset, None, options.data_dir)
     train, test = split(protocol, Task(options.dataset, 0, 0), data.target)
     X, X_test, y = data.frame.iloc[train], data.frame.iloc[test], data.target[train]
-    Family(protocol, X, y, X_test, 0).scores(next(protocol.variants()))  # compiled, if it was not
+    FoldTrainer(protocol, X, y, X_test, 0).predict(next(protocol.variants()))  # compiled, if it was not
 
     own = others = 0.0
-    family = Family(protocol, X, y, X_test, 0)
+    trainer = FoldTrainer(protocol, X, y, X_test, 0)
     for variant in protocol.variants():
         if METHODS[variant.method].sampler is not None:
             continue
         began = perf_counter()
-        family.scores(variant)
+        trainer.predict(variant)
         own += perf_counter() - began
         began = perf_counter()
         costs = protocol.costs if METHODS[variant.method].rule.uses_costs else [None]
@@ -59,7 +59,7 @@ def main() -> None:
         others += perf_counter() - began
         print(f"{variant.method:12} {variant.dialect:8} {own:8.1f} s {others:8.1f} s so far", flush=True)
     print(
-        f"{options.dataset}: {own:.1f} s a part, with scikit-learn's stumps {others:.1f} s ({others / own:.0f} times)"
+        f"{options.dataset}: {own:.1f} s a fold, with scikit-learn's stumps {others:.1f} s ({others / own:.0f} times)"
     )
 
 

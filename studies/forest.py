@@ -1,7 +1,7 @@
-"""The forest beside the others: fills the marked places of docs/forest.md.
+"""Compares the forest with other methods: fills the marked sections of docs/forest.md.
 
 python studies/forest.py
-python studies/forest.py --scores DIR   # makes unseen.csv anew, from a folder of `adacc study run forest`
+python studies/forest.py --scores DIR   # writes unseen.csv again, from a folder of `adacc study run forest`
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from places import fill
+from document import fill
 
 from adacc import metrics
 from adacc.evaluation import statistics as stats
-from adacc.study.plan import Task
+from adacc.study.plan import Task, label_of
 from adacc.study.run import load, split
 from adacc.study.store import Store
 from adacc.study.summary import Summary, read_summary
@@ -34,7 +34,7 @@ class Study:
     def __init__(self, summary: Summary) -> None:
         self.summary, self.T = summary, summary.protocol.rounds[-1]
         self.keys = summary.compared("paper")
-        self.labels = [summary.protocol.label(method) for method, _ in self.keys]
+        self.labels = [label_of(method) for method, _ in self.keys]
         self.forest = [method for method, _ in self.keys].index(FOREST)
 
     def table(self, measure: str) -> np.ndarray:
@@ -62,7 +62,7 @@ def _best(values: np.ndarray, i: int, best) -> str:
 
 
 def tests(study: Study) -> str:
-    """Against each other method: on how many sets the forest is better, by how much, and whether that may be chance."""
+    """Wins, mean differences and p-values of the forest against each other method."""
     lines = [
         "| Against | better, equal, worse | bal. acc. | gmean | OPM | p of bal. acc. |",
         "|---|---|---|---|---|---|",
@@ -104,7 +104,7 @@ def by_set(study: Study) -> str:
 
 
 def unseen(scores: Store, data_dir: str | None) -> pd.DataFrame:
-    """Every method on the fifth of each set's rows that the choice of the forest's defaults did not see."""
+    """Every method on the fifth of the rows that was not used to choose the forest's defaults."""
     protocol, found = scores.protocol(), []
     for name in protocol.datasets:
         y = load(name, None, data_dir).target
@@ -122,7 +122,7 @@ def unseen(scores: Store, data_dir: str | None) -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
-def on_unseen(table: pd.DataFrame, label) -> str:
+def on_unseen(table: pd.DataFrame) -> str:
     """Means and mean ranks; methods by their mean rank."""
     tables = {measure: table.pivot_table(measure, "dataset", "method") for measure in ("balanced_accuracy", "gmean")}
     ranks = {measure: stats.ranks(each.to_numpy().round(4)).mean(axis=0) for measure, each in tables.items()}
@@ -131,17 +131,17 @@ def on_unseen(table: pd.DataFrame, label) -> str:
     methods = list(tables["gmean"].columns)
     for i in np.argsort(ranks["balanced_accuracy"], kind="stable"):
         cells = [_best(means[measure], i, max) for measure in tables] + [_best(ranks[m], i, min) for m in tables]
-        lines.append(f"| {label(methods[i])} | {' | '.join(cells)} |")
+        lines.append(f"| {label_of(methods[i])} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
 def candidates(table: pd.DataFrame) -> str:
-    """How the defaults were chosen."""
+    """Mean measures of the candidates for the defaults."""
     shown = (
         table.groupby(["bags", "share_of_f1"], sort=False)[["balanced_accuracy", "gmean", "opm", "auc"]].mean() * 100
     )
     worth = shown[["balanced_accuracy", "gmean", "opm"]].sum(axis=1)
-    lines = ["| Say | share of F1 | bal. acc. | gmean | OPM | AUC |", "|---|---:|---:|---:|---:|---:|"]
+    lines = ["| Bags | share of F1 | bal. acc. | gmean | OPM | AUC |", "|---|---:|---:|---:|---:|---:|"]
     for (bags, share), row in shown.iterrows():
         cells = " | ".join(f"{value:.2f}" for value in row)
         mark = "**" if worth[bags, share] == worth.max() else ""
@@ -165,7 +165,7 @@ def main() -> None:
             "means": means(study),
             "tests": tests(study),
             "sets": by_set(study),
-            "unseen": on_unseen(pd.read_csv(options.results / "unseen.csv"), study.summary.protocol.label),
+            "unseen": on_unseen(pd.read_csv(options.results / "unseen.csv")),
             "candidates": candidates(pd.read_csv(options.results / "defaults.csv")),
         },
     )

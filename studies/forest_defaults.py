@@ -1,10 +1,9 @@
-"""How the defaults of AdaCCForestClassifier were chosen: without a look at a test fold, the same for all sets.
+"""Chooses the defaults of AdaCCForestClassifier, the same for all sets, without the test rows.
 
-Of every set only four fifths of the rows are used: the training rows of the first of five folds. They are split into
-three parts, each scored by forests that were grown on the other two. A candidate is who may have a say, the narrow
-bags, the wide ones, both alike, or both as the rows out of the bags decide, and a share of F1 in the choice of the
-decision. The one with the best mean over the sets of balanced accuracy, gmean and OPM, all three added up, becomes the
-default. Leaving out a set at a time says whether one set decided it.
+Only the training rows of the first of five folds of every set are used, in three folds. A candidate is the weight of
+the balanced and of the imbalanced bags (only one of them, both alike, or tuned on out-of-bag rows), and the share of F1
+in the choice of the threshold. The candidate with the largest sum of balanced accuracy, gmean and OPM, averaged over
+the sets, becomes the default. Leaving out one set at a time shows whether a single set determines the choice.
 
     python studies/forest_defaults.py --data-dir DIR --out studies/results/forest/defaults.csv --jobs 2
 """
@@ -34,7 +33,7 @@ SHARES_OF_F1 = (0.0, 0.05, 0.1)
 
 
 def try_out(dataset: str, data_dir: str | None) -> list[dict]:
-    """Every candidate on one set: the means over the three parts."""
+    """Every candidate on one set: means over the three folds."""
     protocol, data = replace(read_protocol("forest"), folds=5), load(dataset, None, data_dir)
     train, _ = split(protocol, Task(dataset, 0, 0), data.target)
     X, y = data.frame.iloc[train].reset_index(drop=True), data.target[train]

@@ -1,11 +1,11 @@
-"""How far probabilities can be believed, and what decisions by them cost: the figures of docs/probabilities.md.
+"""Calibration of the probabilities and cost of decisions based on them: the numbers of docs/probabilities.md.
 
 python studies/probabilities.py --data-dir DIR    # a folder with the data sets; without it they are downloaded
 
-Five folds of each set; the calibration is fitted on five folds of each training part. CGAda is also shown with its
-costs undone, which takes no fit at all. Decisions are those of two methods by themselves and of `CostDecision` where
-missing a rare row costs 5 or 20 times a false alarm; a cost of 1 is that of the cheaper of the two constant answers.
-Writes a table of each and prints the means over the sets.
+Five folds of each set; the calibration is fitted on five folds of the training rows. CGAda is also shown with its
+costs undone, which needs no fit. Decisions are those of two methods at their default threshold and of `CostDecision`
+with a false negative that costs 5 or 20 times a false positive, relative to the cheaper of the two constant
+predictions. Writes a table of each and prints the means over the sets.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MISSES = (5, 20)
 
 
 def models(method: str, X: Any, y: Any, rounds: int) -> Iterator[tuple[str, Any]]:
-    """Fitted models by the name of their calibration."""
+    """Fitted models by name of the calibration."""
     for kind in (None, "sigmoid", "isotonic"):
         model = adacc.BoostingClassifier(
             method, n_estimators=rounds, calibration=kind, calibration_cv=5, random_state=0
@@ -49,7 +49,7 @@ def models(method: str, X: Any, y: Any, rounds: int) -> Iterator[tuple[str, Any]
             yield f"{kind or 'none'}, costs undone", undone.fit(X, y)
 
 
-def judge(model: Any, X: Any, y: Any) -> dict[str, float]:
+def evaluate(model: Any, X: Any, y: Any) -> dict[str, float]:
     p = model.predict_proba(X)
     weight = np.ones(len(y))
     groups = reliability(p, y, weight)
@@ -64,7 +64,7 @@ def judge(model: Any, X: Any, y: Any) -> dict[str, float]:
     }
 
 
-def parts(name: str, data_dir: str | None) -> Iterator[tuple[Any, Any, Any, Any]]:
+def folds(name: str, data_dir: str | None) -> Iterator[tuple[Any, Any, Any, Any]]:
     """Training rows and their labels, test rows and theirs, of each fold."""
     data = load(name, None, data_dir)
     y = data.target.astype(int)
@@ -73,17 +73,17 @@ def parts(name: str, data_dir: str | None) -> Iterator[tuple[Any, Any, Any, Any]
 
 
 def probabilities(name: str, data_dir: str | None, rounds: int) -> Iterator[dict[str, Any]]:
-    for X, y, X_test, y_test in parts(name, data_dir):
+    for X, y, X_test, y_test in folds(name, data_dir):
         for method in METHODS:
             for kind, model in models(method, X, y, rounds):
-                found = judge(model, X_test, y_test)
+                found = evaluate(model, X_test, y_test)
                 if "undone" in kind:
-                    del found["balanced_accuracy"]  # it would be that of deciding at one half
+                    del found["balanced_accuracy"]  # it would be that of the threshold ½
                 yield {"dataset": name, "method": method, "calibration": kind, **found}
 
 
 def decisions(name: str, data_dir: str | None, rounds: int) -> Iterator[dict[str, Any]]:
-    for X, y, X_test, y_test in parts(name, data_dir):
+    for X, y, X_test, y_test in folds(name, data_dir):
         for method in DECIDING:
             plain, calibrated = (
                 adacc.BoostingClassifier(
@@ -101,8 +101,8 @@ def decisions(name: str, data_dir: str | None, rounds: int) -> Iterator[dict[str
                 }
                 constant = min(miss * y_test.mean(), 1.0 - y_test.mean())
                 for decision, model in deciders.items():
-                    said = model.predict(X_test)
-                    cost = np.mean(miss * (y_test > said) + (y_test < said)) / constant
+                    predicted = model.predict(X_test)
+                    cost = np.mean(miss * (y_test > predicted) + (y_test < predicted)) / constant
                     yield {"dataset": name, "method": method, "miss": miss, "decision": decision, "cost": cost}
 
 

@@ -255,7 +255,7 @@ def test_a_pipe_may_be_closed(faked):
         ("--data clinic.txt", "clinic.txt: the file name must end in .csv, .csv.gz, .tsv"),
         ("--data clinic.csv", "clinic.csv has no column 'target' to predict"),
         ("--data clinic.csv:il", "clinic.csv has no column 'il' to predict; did you mean 'ill'?"),
-        ("--data clinic.csv:ill --folds 23", "folds must be at most 22, the number of rows that clinic has of its"),
+        ("--data clinic.csv:ill --folds 23", "folds must be at most 22, the number of minority rows of clinic"),
         ("--data clinic.csv:ill --data deep/clinic.csv:ill", "datasets has the name 'clinic' 2 times: rename a file"),
         ("--data .csv:ill", "datasets must have names without dots and slashes, got ''"),
         ("--datasets wlit", "unknown data set 'wlit'; did you mean 'wilt'?"),
@@ -290,7 +290,7 @@ def test_what_cannot_be_done_is_said_in_a_line_or_two(paths, tmp_path, monkeypat
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("study run nosuch --out x", "there is no study 'nosuch': give 'forest', 'paper' or the path of a TOML file"),
+        ("study run nosuch --out x", "study must be one of 'forest', 'paper' or the path of a TOML file, got 'nosuch'"),
         ("study run paper", "the following arguments are required: --out"),
         ("study tables .", ". holds no study: it has no plan.json"),
         ("study status nosuch", "nosuch holds no study: it has no plan.json"),
@@ -321,7 +321,7 @@ def test_a_real_process_fails_without_a_traceback(tmp_path):
 
 def test_a_scheduler_needs_dask(paths, tmp_path):
     code, _, err = command(*options(paths, ["adaboost"]), "--out", tmp_path, "--scheduler", "tcp://host:1")
-    assert (code, err) == (2, "adacc: error: a scheduler is Dask's: it needs the executor 'dask', not 'process'\n")
+    assert (code, err) == (2, "adacc: error: executor must be 'dask' if there is a scheduler, got 'process'\n")
 
 
 def test_changed_options_for_the_same_folder_are_named(paths, tmp_path):
@@ -336,7 +336,7 @@ def test_changed_options_for_the_same_folder_are_named(paths, tmp_path):
         code, out, err = command(*options(paths[:1], **{"methods": ["adaboost"], **changes}), *run)
         assert (code, out) == (2, "")
         assert err == (
-            f"adacc: error: {tmp_path} holds another study. {said}. Give another folder, or the same study.\n"
+            f"adacc: error: {tmp_path} holds another study. {said}. Use another folder, or the same study.\n"
         )
     assert results(tmp_path) == before
     assert command(*options(paths, ["adaboost"], repeats=2), *run)[0] == 0

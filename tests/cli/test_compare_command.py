@@ -29,8 +29,9 @@ from support import thinned
 
 import adacc
 import adacc.compare
-from adacc.compare.contest import QUICK, WARM_UP_ROUNDS, contestants
+from adacc.compare.comparison import QUICK, WARM_UP_ROUNDS, contestants
 from adacc.evaluation.baselines import BASELINES
+from adacc.evaluation.measures import MEASURES, shown
 
 ADACC = [sys.executable, "-m", "adacc"]
 SMALL = ["--methods", "adacc1", "--rounds", 8, "--folds", 3, "--jobs", 1, "--quiet"]
@@ -418,14 +419,14 @@ def test_the_other_label_may_be_the_one_to_be_found(here):
 @pytest.mark.parametrize("option", ["--drop", "--id"])
 def test_a_column_that_leaks_is_told_and_can_be_left_out(here, option):
     due, out = figures("clinic.csv", "--target", "ill", *SMALL)
-    assert "gives the target away" not in out
+    assert "may leak the target" not in out
     table = patients()
     table.assign(fee=np.arange(150) % 7 + 20 * (table["ill"] == "yes")).to_csv("leaking.csv", index=False)
     leaking, out = figures("leaking.csv", "--target", "ill", *SMALL)
-    assert "Warning: Column 'fee' alone all but gives the target away." in out
+    assert "Warning: Column 'fee' may leak the target." in out
     assert leaking["methods"][0]["metrics"]["auc"]["mean"] == 1.0
     left_out, out = figures("leaking.csv", "--target", "ill", *SMALL, option, "fee")
-    assert "gives the target away" not in out
+    assert "may leak the target" not in out
     assert "Not used as features: ‘fee’." in out
     assert scores(left_out) == scores(due)
     assert f"{option} fee" in left_out["model"]["train_command"]
@@ -599,7 +600,7 @@ def test_splits_by_group_and_by_time(here):
     table.assign(ward=[f"w{i % 6}" for i in range(150)], day=pd.date_range("2024-01-01", periods=150)[::-1]).to_csv(
         "clinic.csv", index=False
     )
-    for option, other, said in (("group", "day", "grouped by 'ward'"), ("time", "ward", "in the order of 'day'")):
+    for option, other, said in (("group", "day", "grouped by 'ward'"), ("time", "ward", "in time order of 'day'")):
         column = {"group": "ward", "time": "day"}[option]
         result, out = figures("clinic.csv", "--target", "ill", *SMALL, f"--{option}", column, "--drop", other)
         assert f"3 folds, {said}; 8 rounds" in out
@@ -660,3 +661,34 @@ def test_a_reader_that_goes_away_is_no_fault(here):
     _, err = process.communicate(timeout=600)
     assert (process.returncode, err) == (0, "")
     assert json.loads(Path("x.json").read_text())["stopped"] is False
+
+
+def html_table(page):
+    """Column heads and cells (text before the standard deviation, sort key) of the ranking in a report."""
+    table = re.search(r'<table class="ranking.*?</table>', page, re.DOTALL)[0]
+    heads = re.findall(r"<th scope=\"col\"[^>]*>([^<]*)</th>", table)
+    rows = re.findall(r"<tr class=\"?[^>]*>.*?</tr>|<tr>\n<td.*?</tr>", table, re.DOTALL)
+    cell = r'<td class="number" data-head="([^"]*)" data-sort="([^"]*)">([^<]*?) ?(?:<small>([^<]*)</small>)?</td>'
+    return heads, [{head: (sort, text, std) for head, sort, text, std in re.findall(cell, row)} for row in rows]
+
+
+def test_terminal_json_and_report_have_the_same_names_units_and_numbers(here):
+    methods = ["--methods", "adacc1,adaboost", "--rounds", 8, "--folds", 3, "--jobs", 1, "--quiet"]
+    result, out = figures("clinic.csv", "--target", "ill", *methods, "--report", "report.html")
+    heads, rows = html_table(Path("report.html").read_text(encoding="utf-8"))
+    lines = out.splitlines()
+    start = next(i for i, line in enumerate(lines) if line.split()[:1] == ["Method"])
+    for rank, (method, row) in enumerate(zip(result["methods"], rows, strict=True), start=1):
+        line = lines[start + rank]
+        assert method["label"] in line
+        for name, values in method["metrics"].items():
+            measure = MEASURES[name]
+            assert measure.short in heads
+            sort, text, std = row[measure.short]
+            assert float(sort) == values["mean"]
+            assert text == (f"{100 * values['mean']:.1f}%" if measure.percent else shown(name, values["mean"]))
+            if name != "precision":  # not in the terminal's table
+                assert measure.short in lines[start]
+                assert f" {text} {std}" in line
+            if name != "seconds":
+                assert 0.0 <= values["mean"] <= 1.0

@@ -43,7 +43,7 @@ def test_what_is_scored_comes_after_what_is_trained_on():
     day = np.random.default_rng(1).integers(0, 30, 100)  # many rows of a day, in no order
     in_time = problem(RARE, time=day)
     splits = make_splits(in_time, folds=4, repeats=1, seed=0)
-    assert describe(in_time) == "in the order of 'time'"
+    assert describe(in_time) == "in time order of 'time'"
     assert len(splits) == 4
     for split in splits:
         assert day[split.train].max() < day[split.test].min()
@@ -61,9 +61,9 @@ def test_what_is_scored_comes_after_what_is_trained_on():
         ),
         (problem([1, 0, 0, 0, 0, 0]), {"folds": 2}, "has 1 row of 'yes', fewer than the 2 folds; more are needed"),
         (problem(RARE, group=np.arange(100) % 2), {"folds": 3}, "'group' has 2 groups, fewer than the 3 folds"),
-        (problem(RARE, group=[None] + [1] * 99), {"folds": 2}, "'group', which decides the splits, is empty in row 1"),
-        (problem(RARE, group=RARE), {"folds": 2}, "with 2 folds by group a part that is trained on has only one class"),
-        (problem(sorted(RARE), time=range(100)), {"folds": 2}, "by time a part that is trained on has only one class"),
+        (problem(RARE, group=[None] + [1] * 99), {"folds": 2}, "'group', which defines the splits, is empty in row 1"),
+        (problem(RARE, group=RARE), {"folds": 2}, "by group the training rows of a fold have only one class"),
+        (problem(sorted(RARE), time=range(100)), {"folds": 2}, "by time the training rows of a fold have only one"),
     ],
 )
 def test_what_cannot_be_split_is_refused(given, options, message):

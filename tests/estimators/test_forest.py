@@ -255,5 +255,5 @@ def test_displays_take_it_but_for_the_course_of_training(noisy):
     model = adacc.AdaCCForestClassifier(**SMALL).fit(X, y)
     shares = adacc.inspect.ImportanceDisplay.from_estimators([model]).frame()
     np.testing.assert_allclose(shares.to_numpy().sum(), 1.0)
-    with pytest.raises(TypeError, match="a fitted boosting classifier of adacc is needed, got AdaCCForestClassifier"):
+    with pytest.raises(TypeError, match="must be a fitted boosting classifier of adacc, got AdaCCForestClassifier"):
         adacc.inspect.TrainingDisplay.from_estimators([model])

@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 import adacc
 from adacc.evaluation import baselines
 from adacc.evaluation.baselines import BASELINES, Baseline
-from adacc.evaluation.folds import Fold
+from adacc.evaluation.fold_data import FoldData
 from adacc.evaluation.thresholds import best_threshold
 
 ROUNDS = [3, 6, 20]
@@ -51,7 +51,7 @@ def make_fold(n=240, every=8, gaps=True, rounds=ROUNDS, seed=5):
         X.loc[rng.random(n) < 0.1, "a"] = np.nan
         X.loc[rng.random(n) < 0.05, "colour"] = np.nan
     train = np.arange(n) < 0.75 * n
-    return Fold(X[train], y[train], X[~train], rounds, seed)
+    return FoldData(X[train], y[train], X[~train], rounds, seed)
 
 
 def coded(fold):
@@ -156,7 +156,7 @@ def tuned(method, probability, n_folds=3):
         held_out = np.zeros(len(fold.y))
         with threadpool_limits(1):
             for train, test in StratifiedKFold(n_folds, shuffle=True, random_state=fold.seed).split(fold.X, fold.y):
-                inner = Fold(fold.X.iloc[train], fold.y[train], fold.X.iloc[test], fold.rounds, fold.seed)
+                inner = FoldData(fold.X.iloc[train], fold.y[train], fold.X.iloc[test], fold.rounds, fold.seed)
                 held_out[test] = method(inner, T)[0]
             scores = method(fold, T)[0].astype(float)  # float32 less a float64 stays float32 before NumPy 2
         levels = sorted(set(held_out))
@@ -209,11 +209,11 @@ def found():
 
 
 def scores_of(name, fold):
-    return {T: each.scores for T, each in BASELINES[name].found(fold).items()}
+    return {T: each.scores for T, each in BASELINES[name].predict(fold).items()}
 
 
 def check(name, fold):
-    found = BASELINES[name].found(fold)
+    found = BASELINES[name].predict(fold)
     assert list(found) == (ROUNDS if name in BOOSTED else [1])
     for T, (score, probabilities, _) in found.items():
         expected, predicted, probability = DIRECTLY[name](fold, T)
@@ -262,7 +262,7 @@ def test_rounds_come_in_any_order(found, name):
 def test_few_rare_rows(monkeypatch, sampler, n_rare):
     fold = make_fold()
     keep = np.sort(np.append(np.flatnonzero(fold.y == 1)[:n_rare], np.flatnonzero(fold.y == 0)))
-    few = Fold(fold.X.iloc[keep], fold.y[keep], fold.X_test, ROUNDS, 0)
+    few = FoldData(fold.X.iloc[keep], fold.y[keep], fold.X_test, ROUNDS, 0)
     counts = []
 
     class Watched(DecisionTreeClassifier):
@@ -289,10 +289,10 @@ def test_categories_that_training_rows_lack(found, name):
     fold = make_fold()
     colour = fold.X_test["colour"].cat.add_categories("violet")
     colour.iloc[:5] = "violet"
-    new = Fold(fold.X, fold.y, fold.X_test.assign(colour=colour), ROUNDS, fold.seed)
+    new = FoldData(fold.X, fold.y, fold.X_test.assign(colour=colour), ROUNDS, fold.seed)
     turned = new.X_test.assign(colour=colour.cat.set_categories(["violet", "unused", *COLOURS[::-1]]))
     scores = scores_of(name, new)
-    again = scores_of(name, Fold(fold.X, fold.y, turned, ROUNDS, fold.seed))
+    again = scores_of(name, FoldData(fold.X, fold.y, turned, ROUNDS, fold.seed))
     for T in scores:
         np.testing.assert_array_equal(again[T], scores[T])
         np.testing.assert_array_equal(scores[T][5:], found[name][T][5:])
@@ -302,7 +302,7 @@ def test_categories_that_training_rows_lack(found, name):
 @pytest.mark.parametrize("columns", [["a", "c, d"], ["colour"]])
 def test_numbers_or_categories_alone(name, columns):
     fold = make_fold()
-    part = Fold(fold.X[columns], fold.y, fold.X_test[columns], ROUNDS, fold.seed)
+    part = FoldData(fold.X[columns], fold.y, fold.X_test[columns], ROUNDS, fold.seed)
     assert all(np.isfinite(score).all() for score in scores_of(name, part).values())
 
 
@@ -311,14 +311,14 @@ def test_hist_gradient_boosting_names_the_column_that_it_refuses(name):
     fold = make_fold(n=600)
     many = pd.Categorical([f"town {i}" for i in range(len(fold.X))])
     assert len(many.categories) > 255
-    wide = Fold(fold.X.assign(town=many), fold.y, fold.X_test.assign(town=many[: len(fold.X_test)]), [2], 0)
+    wide = FoldData(fold.X.assign(town=many), fold.y, fold.X_test.assign(town=many[: len(fold.X_test)]), [2], 0)
     with pytest.raises(ValueError, match="'town'"):
         BASELINES[name].scores(wide)
 
 
 def test_a_column_of_gaps_alone_says_nothing():
     fold = make_fold()
-    empty, constant = (Fold(fold.X.assign(a=a), fold.y, fold.X_test.assign(a=a), [], 0) for a in (np.nan, 0.0))
+    empty, constant = (FoldData(fold.X.assign(a=a), fold.y, fold.X_test.assign(a=a), [], 0) for a in (np.nan, 0.0))
     np.testing.assert_array_equal(scores_of("rus-tree", empty)[1], scores_of("rus-tree", constant)[1])
 
 
@@ -331,7 +331,7 @@ def test_where_boosting_ends_early_the_last_scores_stay(found):
     np.testing.assert_array_equal(scores[50], scores[20])
     assert (found["imblearn-rusboost"][6] != scores[20]).any()
     X = pd.DataFrame({"a": np.arange(60.0)})
-    easy = scores_of("adaboost-threshold", Fold(X, (X["a"] < 10).to_numpy().astype(np.int8), X, [1, 25], 0))
+    easy = scores_of("adaboost-threshold", FoldData(X, (X["a"] < 10).to_numpy().astype(np.int8), X, [1, 25], 0))
     np.testing.assert_array_equal(easy[25], easy[1])
 
 
@@ -340,7 +340,7 @@ def test_what_a_library_refuses_is_told():
     fold = make_fold()
     X = pd.DataFrame({"a": np.where((fold.y == 0) & (np.arange(len(fold.y)) % 10 > 6), 1.0, 0.0)})
     with pytest.raises(ValueError, match="worse than random"):
-        scores_of("imblearn-rusboost", Fold(X, fold.y, X, ROUNDS, 0))
+        scores_of("imblearn-rusboost", FoldData(X, fold.y, X, ROUNDS, 0))
 
 
 @pytest.mark.parametrize(
@@ -392,7 +392,7 @@ def test_a_tuned_threshold_leaves_the_probabilities_those_of_scikit_learns_own()
     """TunedThresholdClassifierCV moves the decision and nothing else."""
     fold = make_fold(gaps=False)
     X, X_test = (each.drop(columns="colour") for each in (fold.X, fold.X_test))
-    (found,) = BASELINES["hist-gradient-boosting-threshold"].found(Fold(X, fold.y, X_test, [20], 0)).values()
+    (found,) = BASELINES["hist-gradient-boosting-threshold"].predict(FoldData(X, fold.y, X_test, [20], 0)).values()
     with threadpool_limits(1):
         theirs = TunedThresholdClassifierCV(histogram_model(20, None)).fit(X.to_numpy(), fold.y)
         probability = theirs.predict_proba(X_test.to_numpy())[:, 1]
@@ -403,7 +403,7 @@ def test_a_tuned_threshold_leaves_the_probabilities_those_of_scikit_learns_own()
 def grouped_fold(in_time):
     fold = make_fold()
     groups = np.arange(len(fold.y)) // 6
-    return Fold(fold.X, fold.y, fold.X_test, [10], 4, groups, in_time)
+    return FoldData(fold.X, fold.y, fold.X_test, [10], 4, groups, in_time)
 
 
 @pytest.mark.parametrize("name", ["lightgbm-threshold", "adaboost-threshold"])
@@ -426,15 +426,16 @@ def test_the_threshold_is_tuned_on_rows_later_than_those_trained_on(name):
 def check_threshold(name, fold, folds):
     scores = BASELINES[name].scores
     held_out = [
-        scores(Fold(fold.X.iloc[train], fold.y[train], fold.X.iloc[test], [10], fold.seed))[10] for train, test in folds
+        scores(FoldData(fold.X.iloc[train], fold.y[train], fold.X.iloc[test], [10], fold.seed))[10]
+        for train, test in folds
     ]
     y = fold.y[np.concatenate([test for _, test in folds])]
     threshold = best_threshold(y, np.concatenate(held_out))
-    np.testing.assert_allclose(BASELINES[name].found(fold)[10].scores, scores(fold)[10] - threshold, atol=1e-9)
+    np.testing.assert_allclose(BASELINES[name].predict(fold)[10].scores, scores(fold)[10] - threshold, atol=1e-9)
 
 
 def test_too_few_groups_of_a_class_for_a_threshold_are_named():
     fold = make_fold()
-    alone = Fold(fold.X, fold.y, fold.X_test, [5], 0, np.where(fold.y == 1, -1, np.arange(len(fold.y))))
+    alone = FoldData(fold.X, fold.y, fold.X_test, [5], 0, np.where(fold.y == 1, -1, np.arange(len(fold.y))))
     with pytest.raises(ValueError, match="threshold=2 needs as many groups of every class, but 1 has 1"):
-        BASELINES["adaboost-threshold"].found(alone)
+        BASELINES["adaboost-threshold"].predict(alone)

@@ -73,7 +73,7 @@ def test_bootstrap_covers_the_mean_about_as_often_as_it_says():
 
 
 def test_gaps_are_named():
-    with pytest.raises(ValueError, match="ranks has a gap at row 1, column 0"):
+    with pytest.raises(ValueError, match="ranks must not have missing values, got NaN in row 1, column 0"):
         stats.friedman([[1, 2], [np.nan, 1]])
     with pytest.raises(ValueError, match="at least two methods"):
         stats.ranks([[1], [2]])

@@ -215,7 +215,7 @@ def test_svg_keeps_text_as_text(models, tmp_path):
 
 def test_wrong_input_is_named(models, rare, three):
     X, y = rare
-    with pytest.raises(TypeError, match=r"tree: a fitted boosting classifier of adacc is needed"):
+    with pytest.raises(TypeError, match=r"tree must be a fitted boosting classifier of adacc"):
         TrainingDisplay.from_estimators({"tree": DecisionTreeClassifier().fit(X, y)})
     with pytest.raises(ValueError, match="at least one"):
         TrainingDisplay.from_estimators([])
@@ -223,7 +223,7 @@ def test_wrong_input_is_named(models, rare, three):
         TrainingDisplay.from_estimator(fit("adacc1", *three))
     with pytest.raises(ValueError, match=r"two features, got the shape \(240, 5\)"):
         BoundaryDisplay.from_estimators(models, X, y)
-    with pytest.raises(ValueError, match=r"the label 7; the model knows \[0, 1\]"):
+    with pytest.raises(ValueError, match=r"y must have labels of \[0, 1\], got 7"):
         ConfidenceDisplay.from_estimators(models, X, y + 6 * y)
     with pytest.raises(ValueError, match=r"measure must be one of .*got 'auc'"):
         LearningCurveDisplay.from_estimators(models, X, y, "auc")
@@ -310,7 +310,7 @@ def test_waterfall_goes_from_the_mean_to_the_score(table):
     for before, after in itertools.pairwise(bars):
         assert after.get_x() == pytest.approx(before.get_x() + before.get_width())
     assert display.ax_.get_yticklabels()[-1].get_text() == "2 others"
-    with pytest.raises(ValueError, match="row must be one of the 300 rows of X, from 0, got 300"):
+    with pytest.raises(ValueError, match="row must be an index of the 300 rows of X, got 300"):
         WaterfallDisplay.from_estimator(model, frame, row=300)
 
 

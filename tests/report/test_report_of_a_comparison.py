@@ -5,7 +5,7 @@ import pytest
 from slider import COUNTS, counts_at_every_threshold
 
 from adacc.compare import Plan, contest, contestants, make_splits, read_problem
-from adacc.compare.verdict import Leaderboard, report
+from adacc.compare.leaderboard import Leaderboard, report
 from adacc.report import write
 
 METHODS = ("adacc1", "adamec-cal", "logistic-regression", "adaboost-threshold")
@@ -20,8 +20,8 @@ def run(source, target, methods, folds, rounds, n_jobs=1):
     for outcome in contest(problem, splits, plan, n_jobs):
         standing.tell(outcome)
         rows = splits[outcome.split].test
-        said[outcome.method][0][rows] = outcome.found.probabilities
-        said[outcome.method][1][rows] = outcome.found.scores > 0
+        said[outcome.method][0][rows] = outcome.predictions.probabilities
+        said[outcome.method][1][rows] = outcome.predictions.scores > 0
     return report(standing, "adacc compare", folds, 1), problem.y == 1, said
 
 

@@ -88,7 +88,7 @@ def test_methods_are_chosen_by_name():
         ('"gini"', '"twoing"', "criterion must be one of 'gini', 'entropy', 'error', got 'twoing'"),
         ('["paper", "authors"]', '["mine"]', "dialects must be 'paper' or 'authors' or both, got ['mine']"),
         ('["paper", "authors"]', '["paper", "paper"]', "dialects must be 'paper' or 'authors' or both"),
-        ('"abalone", "adult"', '"abalone", "abalone"', "datasets has the name 'abalone' 2 times"),
+        ('"abalone", "adult"', '"abalone", "abalone"', "datasets must name each set once, got 'abalone' 2 times"),
         ('"abalone", "adult"', '"../abalone"', "names without dots and slashes, got '../abalone'"),
         ('"abalone", "adult"', '"plan.json"', "names without dots and slashes, got 'plan.json'"),
         ('"adaboost", "adacc1"', '"adaboost", "adac9"', "method 'adac9' is unknown: did you mean"),
@@ -121,7 +121,7 @@ def test_a_copy_with_other_values_is_a_study_of_ones_own(tmp_path):
 def test_no_such_study():
     for name in ("nosuch", "family", "../study/paper"):
         with pytest.raises(
-            ValueError, match=r"there is no study .*: give 'forest', 'paper' or the path of a TOML file"
+            ValueError, match=r"study must be one of 'forest', 'paper' or the path of a TOML file, got "
         ):
             read_protocol(name)
 

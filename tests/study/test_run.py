@@ -9,7 +9,7 @@ from small_study import FEW, all_tables_of, plan, write_files
 
 from adacc.datasets import CATALOGUE, TableError, UnknownSetError
 from adacc.evaluation import baselines
-from adacc.study.family import Family
+from adacc.study.fold_trainer import FoldTrainer
 from adacc.study.plan import Task
 from adacc.study.run import Data, begin, check_sets, compute, load, run, split, work
 from adacc.study.store import DamagedResultWarning, Store, StudyError
@@ -80,9 +80,9 @@ def test_a_crash_is_a_row_with_its_traceback(paths, tmp_path, monkeypatch):
     protocol = plan(paths, ["adaboost", "adacc1", "rus-tree", "ros-tree"], dialects=("paper",))
     sound, _ = go(protocol, tmp_path / "sound")
 
-    really = Family.scores
+    really = FoldTrainer.predict
 
-    def scores(self, variant):
+    def predict(self, variant):
         if variant.method == "adacc1":
             raise ZeroDivisionError("on purpose")
         return really(self, variant)
@@ -90,7 +90,7 @@ def test_a_crash_is_a_row_with_its_traceback(paths, tmp_path, monkeypatch):
     def nothing_to_say(fold):
         return {1: np.full(len(fold.X_test), np.nan)}
 
-    monkeypatch.setattr(Family, "scores", scores)
+    monkeypatch.setattr(FoldTrainer, "predict", predict)
     faulty = replace(baselines.BASELINES["rus-tree"], scores=nothing_to_say)
     monkeypatch.setitem(baselines.BASELINES, "rus-tree", faulty)
     torn, done = go(protocol, tmp_path / "torn")
@@ -113,8 +113,8 @@ def test_a_crash_is_a_row_with_its_traceback(paths, tmp_path, monkeypatch):
             assert series.measures == {}
             assert np.isnan(after.scores[i]).all()
     notes = [note for table in all_tables(summarise(torn)) for note in table.notes]
-    assert "AdaCC1 failed in 4 parts; its means are over the others." in notes
-    assert "RUS + D.T. failed in 4 parts; its means are over the others." in notes
+    assert "AdaCC1 failed in 4 folds; its means are over the other folds." in notes
+    assert "RUS + D.T. failed in 4 folds; its means are over the other folds." in notes
 
 
 def test_more_repeats_and_sets_compute_only_what_is_new(paths, tmp_path):
@@ -184,7 +184,7 @@ def test_the_seed_decides(paths):
 @pytest.mark.parametrize(
     ("text", "target", "error", "said"),
     [
-        ("a,ill\n1,y\n2,n\n3,n\n", "ill", ValueError, "folds must be at most 1, the number of rows that mine has of"),
+        ("a,ill\n1,y\n2,n\n3,n\n", "ill", ValueError, "folds must be at most 1, the number of minority rows of mine"),
         ("a,ill\n1,y\n2,n\n3,n\n", "il", TableError, "has no column 'il' to predict; did you mean 'ill'?"),
         ("a,ill\n1,y\n2,n\ninf,n\n4,y\n", "ill", TableError, "column 'a' has infinite values"),
         ("", "ill", TableError, "mine.csv is empty"),
@@ -205,7 +205,7 @@ def test_data_that_will_not_do_are_refused_before_there_is_a_plan(tmp_path, text
 def test_sets_are_known_and_large_enough():
     with pytest.raises(UnknownSetError, match="did you mean 'wilt'"):
         check_sets(replace(plan([], ["adaboost"]), datasets=("wlit",)))
-    with pytest.raises(ValueError, match="folds must be at most 73, the number of rows that ozone_level has"):
+    with pytest.raises(ValueError, match="folds must be at most 73, the number of minority rows of ozone_level"):
         check_sets(replace(plan([], ["adaboost"]), datasets=("wilt", "ozone_level"), folds=74))
     check_sets(replace(plan([], ["adaboost"]), datasets=tuple(CATALOGUE)))
 

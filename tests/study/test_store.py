@@ -92,20 +92,6 @@ def test_the_first_result_stays(study):
     assert snapshot(store) == before
 
 
-@pytest.mark.parametrize("code", [errno.EPERM, errno.ENOTSUP])
-def test_a_file_system_without_links_will_do(study, monkeypatch, code):
-    protocol, store = study
-
-    def link(*_):
-        raise OSError(code, "no links here")
-
-    monkeypatch.setattr(store_module.os, "link", link)
-    other = Store(store.folder.parent / "other")
-    fake(protocol, other)
-    assert all(other.has(task) for task in protocol.tasks())
-    assert not list(other.folder.rglob("*.tmp"))
-
-
 def test_left_over_files_are_no_results(study):
     protocol, store = study
     tables = command("study", "tables", store.folder)
@@ -148,7 +134,7 @@ def test_damage_is_noticed_moved_aside_and_mended(study, damage):
     else:
         assert (code, out) == (2, "")
         assert err.startswith(f"adacc: error: {path} is damaged (")
-        assert err.endswith("): run the study again, which computes it anew\n")
+        assert err.endswith("): run the study again to recompute it\n")
     with pytest.raises(StudyError, match="is damaged"):
         store.read(task)
 
@@ -235,7 +221,7 @@ def test_another_study_is_refused_and_the_difference_named(study, changes, said)
         store.adopt(replace(protocol, **changes))
     assert said in str(caught.value)
     assert str(caught.value).startswith(f"{store.folder} holds another study. ")
-    assert str(caught.value).endswith("Give another folder, or the same study.")
+    assert str(caught.value).endswith("Use another folder, or the same study.")
     assert (store.folder / "plan.json").read_bytes() == before
 
 

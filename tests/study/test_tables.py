@@ -219,12 +219,12 @@ def test_failures_are_counted_and_the_others_go_on(tmp_path):
     store = sketch(tmp_path / "torn", sets=SETS[:3], dialects=("paper",), failing=[("csb1", "set_b")])
     torn = tables_of(summarise(store))
     table = torn["results"]
-    assert table.notes == ["CSB1 failed in 2 parts; its means are over the others."]
+    assert table.notes == ["CSB1 failed in 2 folds; its means are over the other folds."]
     assert [row for row in table.rows if row[0] != "CSB1"] == [row for row in whole["results"].rows if row[0] != "CSB1"]
     assert all("nan" not in render(each, form) for each in torn.values() for form in FORMATS)
     assert "CSB1" not in torn["ranks-T3"].columns
-    assert torn["ranks-T3"].notes == ["Without a value on every set, and left out: CSB1."]
-    assert torn["friedman"].title == "Friedman's test that all 4 methods rank alike"
+    assert torn["ranks-T3"].notes == ["Left out, since they lack a value on some set: CSB1."]
+    assert torn["friedman"].title == "Friedman's test that all 4 methods have the same mean rank"
 
 
 def test_a_method_that_always_fails_has_a_dash(tmp_path):
@@ -256,11 +256,11 @@ def test_unfinished_sets_are_left_out_and_named(tmp_path):
     store = sketch(tmp_path, sets=SETS[:3], dialects=("paper",))
     store.path(store.protocol().tasks()[-1]).unlink()
     for table in all_tables(summarise(store)):
-        assert "Not complete yet, and left out: set_c." in table.notes
+        assert "Left out, since they are not complete: set_c." in table.notes
     assert summarise(store).sets == ["set_a", "set_b"]
     for path in store.folder.glob("*/*.npz"):
         path.unlink()
-    with pytest.raises(StudyError, match=r"is complete yet: `adacc study status .*` says more"):
+    with pytest.raises(StudyError, match=r"is complete yet; see `adacc study status "):
         summarise(store)
 
 

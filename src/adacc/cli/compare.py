@@ -38,8 +38,8 @@ examples:
 """
     + QUOTING_HELP
     + """
-The table shows per cent, mean ± standard deviation over the folds. ≈ marks methods that are not significantly
-different from the best (corrected resampled t-test, Holm correction, p >= 0.05).
+The table shows means over the folds ± standard deviations: shares of rows in per cent, other measures as numbers. ≈
+marks methods that are not significantly different from the best (corrected resampled t-test, Holm, p >= 0.05).
 """
 )
 
@@ -126,8 +126,8 @@ def compare(options: Namespace) -> None:
 
     from adacc.cli.leaderboard import show, show_progress
     from adacc.compare import Plan, contest, contestants, make_splits
-    from adacc.compare.contest import missing_libraries
-    from adacc.compare.verdict import Leaderboard, report
+    from adacc.compare.comparison import missing_libraries
+    from adacc.compare.leaderboard import Leaderboard, report
 
     everyone = contestants()
     plan = Plan(_chosen(options.methods, everyone), options.rounds, options.seed)
@@ -182,7 +182,7 @@ def _problem(options: Namespace) -> Any:
 
 def _chosen(given: list[str], everyone: dict[str, Any]) -> tuple[str, ...]:
     """Names of methods, with the names of groups expanded."""
-    from adacc.compare.contest import QUICK, find_method
+    from adacc.compare.comparison import QUICK, find_method
 
     groups = {
         "family": [name for name, each in everyone.items() if each.is_own],

@@ -186,7 +186,7 @@ def _curves(model_file: ModelFile, features: list[int]) -> list[str]:
 
 def _headline(model_file: ModelFile) -> str:
     from adacc.compare.model import n_bags
-    from adacc.report.words import size
+    from adacc.report.text import size
 
     labels = [printable(label, 40) for label in model_file.labels]
     if model_file.positive is None:

@@ -15,8 +15,9 @@ from rich.table import Table
 
 from adacc.cli.terminal import printable
 from adacc.compare import Outcome
-from adacc.compare.verdict import MEASURES, Leaderboard
-from adacc.report.words import about_data, class_counts, counted, summary
+from adacc.compare.leaderboard import Leaderboard
+from adacc.evaluation.measures import MEASURES, shown, spread
+from adacc.report.text import about_data, class_counts, counted, summary
 
 SHOWN = ("balanced_accuracy", "gmean", "tpr", "tnr", "f1", "auc", "average_precision", "opm", "brier", "seconds")
 
@@ -104,7 +105,7 @@ def show(result: dict[str, Any]) -> None:
     echo(f"{data['source']}: {'; '.join(class_counts(data))}.")
     echo(" ".join(about_data(data)))
     folds = f"{protocol['parts']} folds" if protocol["parts_done"] == protocol["parts"] else _unfinished(protocol)
-    echo(f"{folds}, {protocol['splits']}; {protocol['rounds']} rounds; per cent, mean ± standard deviation.")
+    echo(f"{folds}, {protocol['splits']}; {protocol['rounds']} rounds; mean ± standard deviation over the folds.")
     echo()
     lines = [_final_line(rank, each) for rank, each in enumerate(result["methods"], start=1) if each["metrics"]]
     console.print(_table(lines, protocol["metric"], console))
@@ -147,12 +148,12 @@ def _table(lines: Sequence[Line], metric: str, console: Console) -> Table:
 def _table_of(lines: Sequence[Line], measures: Sequence[str], metric: str, with_std: Collection[str]) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0), collapse_padding=True, pad_edge=False)
     table.add_column("", justify="right", no_wrap=True)
-    table.add_column("method", no_wrap=True, overflow="ellipsis", min_width=12, ratio=None)
+    table.add_column("Method", no_wrap=True, overflow="ellipsis", min_width=12, ratio=None)
     for name in measures:
-        table.add_column(MEASURES[name], justify="right", no_wrap=True, style="bold" if name == metric else "")
+        table.add_column(MEASURES[name].short, justify="right", no_wrap=True, style="bold" if name == metric else "")
     unfinished = any(line.folds_done for line in lines)
     if unfinished:
-        table.add_column("folds", justify="right", no_wrap=True)
+        table.add_column("Folds", justify="right", no_wrap=True)
     for i, line in enumerate(lines):
         cells = [_cell(name, *line.values[name], name in with_std) for name in measures]
         row = [line.rank, printable(line.label), *cells, *([line.folds_done] if unfinished else [])]
@@ -161,7 +162,5 @@ def _table_of(lines: Sequence[Line], measures: Sequence[str], metric: str, with_
 
 
 def _cell(name: str, mean: float, std: float | None, with_std: bool) -> str:
-    if name == "seconds":
-        return f"{mean:.2f}" if mean < 10 else f"{mean:.0f}"
-    text = f"{100 * mean:.1f}"
-    return f"{text} ±{100 * std:.1f}" if with_std and std is not None else text
+    text = shown(name, mean)
+    return f"{text} {spread(name, std)}" if with_std and std is not None else text

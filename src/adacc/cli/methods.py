@@ -125,7 +125,7 @@ def own_methods() -> dict[str, Own | OwnForest]:
 
 def show(options: Namespace) -> None:
     from adacc.compare import contestants
-    from adacc.compare.contest import find_method
+    from adacc.compare.comparison import find_method
 
     own, everyone = own_methods(), contestants()
     others = {name: each for name, each in everyone.items() if not each.is_own}

@@ -214,7 +214,7 @@ def _print_summary(options: Namespace, trained: Trained) -> None:
 
 def _size(model: BaseAdditiveClassifier) -> str:
     from adacc.compare.model import n_bags
-    from adacc.report.words import size
+    from adacc.report.text import size
 
     bags = n_bags(model)
     return f"{model.n_iter_} of {model.n_estimators} rounds" if bags is None else size(model.n_iter_, bags)

@@ -1,7 +1,7 @@
-"""Which method for this table? Every method on the same splits, and a verdict that says what is real."""
+"""Comparison of all methods on the same splits of a table, with tests of the differences."""
 
-from adacc.compare.contest import Contestant, Outcome, Plan, contest, contestants
-from adacc.compare.problem import Problem, digits, read_problem
+from adacc.compare.binary_problem import Problem, digits, read_problem
+from adacc.compare.comparison import Contestant, Outcome, Plan, contest, contestants
 from adacc.compare.splits import Split, make_splits
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""One model: trained as it took part, and what it has learnt, as plain data."""
+"""Training of one model as in the comparison, and its description as plain data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from adacc.estimators.search import CostSearchCV
 from adacc.evaluation.baselines import FOREST_TIME_FOLDS
 from adacc.model.explanations import ShapeFunction
 
-MOST_SHAPES = 9
+SHAPES_MAX = 9
 CALIBRATION_FOLDS = 5
 
 
@@ -37,27 +37,27 @@ def fit(
     groups: NDArray[Any] | None = None,
     in_time: bool = False,
 ) -> BaseAdditiveClassifier:
-    """A model of a method; costs, where it takes any, are those of best F1 on the training rows, as in the paper.
+    """Fit a method; unless `costs` are given, costs are tuned by F1 on the training rows, as in the paper.
 
     Parameters
     ----------
     method : str
-        Its name.
+        Name of the method.
     X, y : frame, array of labels
-        Rows to train on.
+        Training rows.
     pos_label : label, default=None
-        The class to be found, of two; None is the rarer.
+        The positive class of two; None: the rarer class.
     rounds : int, default=None
-        How many at most; of a forest its narrow bags. None is as the method's class has it: 100, of a forest 40.
+        `n_estimators`; None: the default of the method's class.
     seed : int, default=0
-        Of what is drawn at random.
+        Random seed.
     costs : "balanced" or mapping of label to cost, default=None
-        Costs to use instead of a search.
+        Costs by class, instead of a search.
     calibration : {"sigmoid", "isotonic"}, default=None
-        Fitted to scores of rows held out in five folds, since a model is too sure of those it was trained on; of a
-        forest to those of rows out of the bags. None is as the method has it.
+        Calibration method, fitted to out-of-fold scores of five folds; of a forest to out-of-bag scores. None: the
+        default of the method.
     groups : array of shape (n_rows,), default=None
-        What no inner split separates; with `in_time` the times that inner splits go forward in.
+        Groups that inner splits keep together; with `in_time`, the times that inner splits follow.
     """
     chosen = choose(method, pos_label, rounds, seed, costs, calibration, in_time).fit(X, y, groups=groups)
     return chosen.best_estimator_ if isinstance(chosen, CostSearchCV) else chosen
@@ -72,7 +72,7 @@ def choose(
     calibration: str | None = None,
     in_time: bool = False,
 ) -> BaseAdditiveClassifier | CostSearchCV:
-    """What `fit` fits."""
+    """The unfitted estimator of `fit`."""
     if method not in FORESTS:
         return choose_booster(method, pos_label, rounds, seed, costs, calibration, in_time)
     if costs is not None:
@@ -92,7 +92,7 @@ def choose_booster(
     calibration: str | None = None,
     in_time: bool = False,
 ) -> BaseBoosting | CostSearchCV:
-    """What `fit` fits of a method of the family."""
+    """The unfitted estimator of `fit` for a boosting method."""
     folds = TimeSplit(CALIBRATION_FOLDS) if in_time else CALIBRATION_FOLDS
     model = BoostingClassifier(
         method,
@@ -111,7 +111,7 @@ def _size(rounds: int | None) -> dict[str, Any]:
 
 
 def cost_of_others(model: BaseAdditiveClassifier, positive: Any) -> float | None:
-    """What a row of the other of two classes costs, where one of the positive class costs 1."""
+    """Cost of the negative class relative to the positive class; None without costs."""
     costs = model.get_params(deep=False).get("costs")
     if not isinstance(costs, dict) or not costs[positive]:
         return None
@@ -120,21 +120,21 @@ def cost_of_others(model: BaseAdditiveClassifier, positive: Any) -> float | None
 
 
 def has_curves(model: BaseAdditiveClassifier) -> bool:
-    """Whether a model is a sum of one curve for each feature; trees combine features."""
+    """Whether a model has shape functions, one for each feature; models of trees have none."""
     return model.fitted_model_.is_additive
 
 
 def n_bags(model: BaseAdditiveClassifier) -> int | None:
-    """Of a forest."""
+    """Number of bags of a forest; None for other models."""
     return forest.n_bags(model) if isinstance(model, AdaCCForestClassifier) else None
 
 
 def describe(model: BaseAdditiveClassifier, positive: Any, gaps: Collection[str] | None = None) -> dict[str, Any]:
-    """What a model of two classes uses, what each feature says, how it came about: ``"model"`` of a report.
+    """Importances, shape functions and training history of a binary model: ``"model"`` of a report.
 
-    Shapes are above 0 where they speak for the positive class; only the most important features have one, and those of
-    trees have none. What a missing value says is left out of features that have no `gaps`; None is not to know which
-    have. The rounds of a forest are those of all its bags, which are no one course and so have no history.
+    Shape functions increase the score of the positive class where they are above 0; only those of the most important
+    features are included. The value for missing values is included for the features in `gaps`; None: for all. The
+    rounds of a forest are the sum over its bags, and it has no history.
     """
     at = model.classes_.tolist().index(positive)
     names, shares = list(model.fitted_model_.column_names), model.feature_importances_
@@ -144,37 +144,37 @@ def describe(model: BaseAdditiveClassifier, positive: Any, gaps: Collection[str]
         "bags": n_bags(model),
         "cost": cost_of_others(model, positive),
         "importances": [{"feature": names[j], "share": float(shares[j])} for j in order],
-        "shapes": _shapes(model, order[:MOST_SHAPES], at, gaps) if has_curves(model) else [],
+        "shapes": _shapes(model, order[:SHAPES_MAX], at, gaps) if has_curves(model) else [],
         "rounds_history": _history(model, at) if n_bags(model) is None else None,
     }
 
 
 def describe_row(model: BaseAdditiveClassifier, X: Any, number: int, label: Any) -> dict[str, Any]:
-    """The score of one of several rows in parts, exactly: ``"row"`` of a report's model.
+    """The exact contributions to the score of a row: ``"row"`` of a report's model.
 
     Parameters
     ----------
     model : classifier
-        A fitted one.
+        A fitted classifier.
     X : DataFrame of shape (n_rows, n_features)
-        The row and those to compare it with: it begins from their mean score.
+        The row and the background rows, whose mean score is the intercept.
     number : int
-        Of the row, from 1.
+        Number of the row, from 1.
     label : label
-        The class that the score is for; of two, what speaks for the other is below 0.
+        The class of the score; a binary model scores the other class below 0.
     """
     row = X.iloc[[number - 1]]
-    at, found = model.classes_.tolist().index(label), model.explain(row, background=X)
-    added = _towards(found.contributions[0], at)
+    at, explanation = model.classes_.tolist().index(label), model.explain(row, background=X)
+    added = _for_class(explanation.contributions[0], at)
     order = [j for j in np.argsort(-np.abs(added), kind="stable").tolist() if added[j] != 0.0]
     return {
         "number": number,
         "prediction": model.predict(row).tolist()[0],
-        "score": float(_towards(found.scores, at)[0]),
+        "score": float(_for_class(explanation.scores, at)[0]),
         "probability": float(model.predict_proba(row)[0, at]),
-        "intercept": float(_towards(np.asarray([found.intercept]), at)[0]),
+        "intercept": float(_for_class(np.asarray([explanation.intercept]), at)[0]),
         "contributions": [
-            {"feature": found.feature_names[j], "value": _value(row.iloc[0, j]), "contribution": float(added[j])}
+            {"feature": explanation.feature_names[j], "value": _value(row.iloc[0, j]), "contribution": float(added[j])}
             for j in order
         ],
     }
@@ -191,14 +191,14 @@ def _shapes(
 def _shape(curve: ShapeFunction, sign: float, has_gaps: bool) -> dict[str, Any]:
     y = (sign * curve.values).tolist()
     missing = float(sign * curve.missing) if has_gaps else None
-    found: dict[str, Any] = {"feature": curve.name, "y": y, "missing": missing}
+    shape: dict[str, Any] = {"feature": curve.name, "y": y, "missing": missing}
     if curve.thresholds is None:
-        return {**found, "kind": "category", "labels": [str(label) for label in curve.categories or ()]}
-    return {**found, "kind": "number", **_steps(curve.thresholds, y)}
+        return {**shape, "kind": "category", "labels": [str(label) for label in curve.categories or ()]}
+    return {**shape, "kind": "number", **_steps(curve.thresholds, y)}
 
 
 def _steps(thresholds: NDArray[np.float64], y: list[float]) -> dict[str, list[float]]:
-    """Where each value begins; the first a little before the first threshold, and the last ends as much after it."""
+    """Start of each step, and the end of the last; both ends extend a margin beyond the thresholds."""
     if len(thresholds) == 0:
         return {"x": [0.0, 1.0], "y": [y[0], y[0]]}
     margin = 0.05 * float(thresholds[-1] - thresholds[0]) or abs(float(thresholds[0])) * 0.05 or 1.0
@@ -207,24 +207,24 @@ def _steps(thresholds: NDArray[np.float64], y: list[float]) -> dict[str, list[fl
 
 
 def _history(model: BaseAdditiveClassifier, positive: int) -> dict[str, list[Any]]:
-    """Errors of the ensemble by class, and the weight of the rare class, after each round, on the training rows."""
-    missed = 1.0 - model.history_["class_recall"]
+    """Training errors of both classes, and the weight of the positive class, after each round."""
+    errors = 1.0 - model.history_["class_recall"]
     return {
-        "round": list(range(1, len(missed) + 1)),
-        "rare_error": missed[:, positive].tolist(),
-        "common_error": missed[:, 1 - positive].tolist(),
-        "balanced_error": missed.mean(axis=1).tolist(),
+        "round": list(range(1, len(errors) + 1)),
+        "rare_error": errors[:, positive].tolist(),
+        "common_error": errors[:, 1 - positive].tolist(),
+        "balanced_error": errors.mean(axis=1).tolist(),
         "rare_weight": model.history_["class_weight"][:, positive].tolist(),
     }
 
 
-def _towards(values: NDArray[Any], at: int) -> NDArray[Any]:
-    """What speaks for a class: of two there is one number, for the second."""
+def _for_class(values: NDArray[Any], at: int) -> NDArray[Any]:
+    """Scores of a class; binary models store one number, the score of the second class."""
     if values.ndim == 1:
         return values if at == 1 else -values
     return values[..., at]
 
 
 def _value(cell: Any) -> Any:
-    """A cell of a frame as plain data, None for missing."""
+    """A cell of a frame as plain data; None if missing."""
     return None if pd.isna(cell) else cell.item() if isinstance(cell, np.generic) else cell

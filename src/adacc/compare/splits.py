@@ -1,4 +1,4 @@
-"""Which rows are trained on, and which are scored."""
+"""Training and test rows of the cross-validation: stratified, by group or in time order."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-from adacc.compare.problem import Problem
+from adacc.compare.binary_problem import Problem
 from adacc.estimators.folds import TimeSplit
 from adacc.tables import TableError
 
 
 class Split(NamedTuple):
-    """Numbers of the rows to train on and of those to score."""
+    """Indices of the training and of the test rows."""
 
     repeat: int
     train: NDArray[np.intp]
@@ -24,33 +24,33 @@ class Split(NamedTuple):
 
 
 def make_splits(problem: Problem, folds: int, repeats: int, seed: int) -> list[Split]:
-    """All of them, repeat by repeat; each row is scored once a repeat.
+    """The splits of all repeats; each row is in one test fold of a repeat.
 
-    Classes have the same share in every part. Rows of one group stay together. With a time, what is scored comes after
-    all that was trained on, so that the first rows are never scored and a repeat would change nothing.
+    Folds are stratified. Rows of one group stay together. With a time, test rows come after all training rows, so the
+    first rows are never tested, and the splits do not depend on the seed.
 
     Raises
     ------
     TableError
-        A part would lack a class.
+        The training or test rows of a split lack a class.
     """
     _check(problem, folds, repeats)
     splits = [split for repeat in range(repeats) for split in _of_repeat(problem, folds, repeat, seed + repeat)]
     for split in splits:
-        for rows, what in ((split.train, "trained on"), (split.test, "scored")):
+        for rows, role in ((split.train, "training"), (split.test, "test")):
             if len(np.unique(problem.y[rows])) < 2:
                 by = "group" if problem.group is not None else "time"
                 raise TableError(
-                    f"{problem.source}: with {folds} folds by {by} a part that is {what} has only one class; "
-                    "use fewer `folds`, or split otherwise"
+                    f"{problem.source}: with {folds} folds by {by} the {role} rows of a fold have only one class; use "
+                    "fewer `folds`, or split by another column"
                 )
     return splits
 
 
 def describe(problem: Problem) -> str:
-    """How rows are split, in words."""
+    """A description of the splits."""
     if problem.time is not None:
-        return f"in the order of {problem.time.name!r}"
+        return f"in time order of {problem.time.name!r}"
     return "stratified" if problem.group is None else f"grouped by {problem.group.name!r}"
 
 
@@ -61,9 +61,9 @@ def _check(problem: Problem, folds: int, repeats: int) -> None:
     for label, name in ((1, problem.positive), (0, problem.negative)):
         n_rows = int((problem.y == label).sum())
         if n_rows < folds:
-            mend = f"set `folds` to at most {n_rows}{more}" if n_rows > 1 else f"more are needed{more}"
+            fix = f"set `folds` to at most {n_rows}{more}" if n_rows > 1 else f"more are needed{more}"
             rows = f"{n_rows} row{'' if n_rows == 1 else 's'}"
-            raise TableError(f"{where} {problem.target!r} has {rows} of {name!r}, fewer than the {folds} folds; {mend}")
+            raise TableError(f"{where} {problem.target!r} has {rows} of {name!r}, fewer than the {folds} folds; {fix}")
     if problem.time is not None and repeats > 1:
         raise ValueError(f"`repeats` must be 1 for splits in the order of {problem.time.name!r}, got {repeats}")
     check_dependence(problem.group, problem.time, problem.source)
@@ -75,22 +75,22 @@ def _check(problem: Problem, folds: int, repeats: int) -> None:
 
 
 def check_dependence(group: pd.Series | None, time: pd.Series | None, source: str) -> None:
-    """Refuse a group or a time that cannot decide on splits."""
+    """Raise if the group or time column cannot define splits."""
     if group is not None and time is not None:
         raise ValueError("rows are split by `group` or by `time`, not by both: give only one of them")
     for column in (group, time):
         if column is not None and column.isna().any():
-            row = int(column.isna().idxmax()) + 1  # of the file, also where a sample was drawn
+            row = int(column.isna().idxmax()) + 1  # row of the file, also if rows were sampled
             raise TableError(
-                f"{source}: column {column.name!r}, which decides the splits, is empty in row {row}; fill it in, or "
-                "leave the row out"
+                f"{source}: column {column.name!r}, which defines the splits, is empty in row {row}; fill it in, or "
+                "leave out the row"
             )
     if time is not None:
         _check_order(time, source)
 
 
 def _check_order(time: pd.Series, source: str) -> None:
-    """Times that are text must sort as they follow each other: 2024-02 does, 1/2/2024 does not."""
+    """Raise if times are text whose alphabetical order is not their time order: 2024-02 sorts, 1/2/2024 does not."""
     if pd.api.types.infer_dtype(time) != "string":
         return
     text = time.astype(str)
@@ -98,7 +98,7 @@ def _check_order(time: pd.Series, source: str) -> None:
     if len(odd):
         raise TableError(
             f"{source}: row {odd.index[0] + 1}, column {time.name!r}: text such as {odd.iloc[0]!r} cannot be put in "
-            "order of time; write times as 2024-01-31, or as numbers"
+            "time order; write times as 2024-01-31, or as numbers"
         )
 
 
@@ -110,8 +110,8 @@ def _of_repeat(problem: Problem, folds: int, repeat: int, seed: int) -> Iterator
         return
     shuffled: dict[str, Any] = {"shuffle": True, "random_state": seed}
     if problem.group is None:
-        parts = StratifiedKFold(folds, **shuffled).split(y, y)
+        pairs = StratifiedKFold(folds, **shuffled).split(y, y)
     else:
-        parts = StratifiedGroupKFold(folds, **shuffled).split(y, y, problem.group.to_numpy())
-    for train, test in parts:
+        pairs = StratifiedGroupKFold(folds, **shuffled).split(y, y, problem.group.to_numpy())
+    for train, test in pairs:
         yield Split(repeat, train, test)

@@ -1,1 +1,1 @@
-"""Baselines, thresholds, statistics and workers, shared by comparisons and studies."""
+"""Baselines, measures, thresholds, statistics and worker processes of comparisons and studies."""

@@ -1,8 +1,8 @@
-"""What the family is compared with: methods of other libraries, as they come, and our forest, on one fold.
+"""Baselines: methods of other libraries with their defaults, and the AdaCC forest, on one fold.
 
-Methods that boost have scores for every number of rounds T, from one fit where the library can predict with its first T
-rounds. A method without rounds (a tree on resampled rows, a forest, an ensemble of fixed size) reports under T = 1, as
-trees do in the paper. Each uses one thread, and the seed decides all that is random.
+Boosting methods have scores for every number of rounds T, from one fit if the library can predict with the first T
+rounds. Methods without rounds (trees on resampled rows, forests, ensembles of fixed size) report under T = 1, as trees
+do in the paper. Each method uses one thread and the random seed of the fold.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from adacc.algorithms.catalog import FORESTS
 from adacc.estimators.classifiers import AdaBoostClassifier
 from adacc.estimators.folds import TimeSplit
 from adacc.estimators.forest import AdaCCForestClassifier
-from adacc.evaluation.folds import Array, Fold, Scores
+from adacc.evaluation.fold_data import Array, FoldData, Scores
 from adacc.evaluation.predictions import Predictions
 from adacc.evaluation.thresholds import tuned_thresholds
 
@@ -37,28 +37,28 @@ if TYPE_CHECKING:
 
 
 FOREST_TIME_FOLDS = 3
-"""Folds forward in time that a forest is tuned on, where rows have times: each takes a forest."""
+"""Folds in time order for the tuning of a forest; each of them fits a forest."""
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """A method: its label in tables, what it is, the distribution it comes from, its scores, whether it has rounds.
+    """A method: label, description, distribution (on PyPI), function that fits and scores, whether it has rounds.
 
-    `probability` turns the scores into the library's own probabilities: most are log-odds. With `threshold_folds` the
-    threshold of best balanced accuracy on the rows that so many folds hold out decides instead of 0; the probabilities
-    stay the library's own, as those of scikit-learn's TunedThresholdClassifierCV do.
+    `probability` maps the scores to the library's probabilities; most scores are log-odds. With `threshold_folds` the
+    threshold is tuned for balanced accuracy on out-of-fold scores, and subtracted from the scores; the probabilities
+    do not change, as in scikit-learn's TunedThresholdClassifierCV.
     """
 
     name: str
     about: str
     library: str
-    scores: Callable[[Fold], Scores]
+    scores: Callable[[FoldData], Scores]
     boosts: bool = True
     probability: Callable[[Array], Array] = expit
     threshold_folds: int | None = None
 
-    def found(self, fold: Fold) -> dict[int, Predictions]:
-        """By number of rounds."""
+    def predict(self, fold: FoldData) -> dict[int, Predictions]:
+        """Fit, and predict the test rows; by number of rounds."""
         thresholds = {} if self.threshold_folds is None else tuned_thresholds(self.scores, fold, self.threshold_folds)
         return {
             T: Predictions(scores - thresholds.get(T, 0.0), self.probability(scores))
@@ -66,33 +66,33 @@ class Baseline:
         }
 
 
-def _resampled_tree(sampler: str, fold: Fold) -> Scores:
-    """A decision tree on as many rows of one class as of the other."""
+def _resampled_tree(sampler: str, fold: FoldData) -> Scores:
+    """A decision tree on resampled rows with balanced classes."""
     X, X_test = _complete_numbers(fold)
-    with threadpool_limits(1):  # the search for neighbours takes all cores otherwise
-        X, y = _sampler(sampler, _rarer(fold), fold.seed).fit_resample(X, fold.y)
+    with threadpool_limits(1):  # the neighbour search has no n_jobs
+        X, y = _sampler(sampler, _n_minority(fold), fold.seed).fit_resample(X, fold.y)
     return _probability(DecisionTreeClassifier(random_state=fold.seed).fit(X, y), X_test)
 
 
-def _sampler(name: str, n_rarer: int, seed: int) -> Any:
+def _sampler(name: str, n_minority: int, seed: int) -> Any:
     if name == "RandomUnderSampler":
         return _library("imblearn.under_sampling").RandomUnderSampler(random_state=seed)
     over_sampling = _library("imblearn.over_sampling")
-    if name == "SMOTE" and n_rarer > 1:
-        return over_sampling.SMOTE(k_neighbors=min(5, n_rarer - 1), random_state=seed)
-    # SMOTE, too, can but repeat a single row.
+    if name == "SMOTE" and n_minority > 1:
+        return over_sampling.SMOTE(k_neighbors=min(5, n_minority - 1), random_state=seed)
+    # SMOTE needs two rows of the minority class; a single row is repeated.
     return over_sampling.RandomOverSampler(random_state=seed)
 
 
-def _resampling_ensemble(classifier: str, fold: Fold) -> Scores:
-    """An ensemble of imbalanced-learn with its own defaults, the number of its members among them."""
+def _resampling_ensemble(classifier: str, fold: FoldData) -> Scores:
+    """An ensemble of imbalanced-learn with its default parameters, including its size."""
     X, X_test = _complete_numbers(fold)
     model = getattr(_library("imblearn.ensemble"), classifier)(n_jobs=1, random_state=fold.seed)
     return _probability(model.fit(X, fold.y), X_test)
 
 
-def _rusboost(fold: Fold) -> Scores:
-    """Raises ValueError where already the first stump is no better than chance."""
+def _rusboost(fold: FoldData) -> Scores:
+    """imbalanced-learn raises ValueError if the first stump is no better than chance."""
     X, X_test = _complete_numbers(fold)
     stump = DecisionTreeClassifier(max_depth=1)
     boosting = _library("imblearn.ensemble").RUSBoostClassifier
@@ -100,7 +100,7 @@ def _rusboost(fold: Fold) -> Scores:
     return _at_rounds(model.staged_decision_function(X_test), fold.rounds)
 
 
-def _lightgbm(fold: Fold, weighted: bool = True, num_leaves: int = 31) -> Scores:
+def _lightgbm(fold: FoldData, weighted: bool = True, num_leaves: int = 31) -> Scores:
     X, X_test = _native_categories(fold)
     model = (
         _library("lightgbm")
@@ -108,7 +108,7 @@ def _lightgbm(fold: Fold, weighted: bool = True, num_leaves: int = 31) -> Scores
             n_estimators=max(fold.rounds),
             num_leaves=num_leaves,
             is_unbalance=weighted,
-            # Otherwise the layout of the data is whichever is faster at the moment, and sums are rounded accordingly.
+            # Without these, LightGBM picks the faster data layout at run time, which changes rounding.
             deterministic=True,
             force_col_wise=True,
             n_jobs=1,
@@ -120,13 +120,13 @@ def _lightgbm(fold: Fold, weighted: bool = True, num_leaves: int = 31) -> Scores
     return {T: np.asarray(model.predict(X_test, raw_score=True, num_iteration=T)) for T in fold.rounds}
 
 
-def _shallow_lightgbm(fold: Fold, weighted: bool = True) -> Scores:
-    """Twice as many trees as by default, of a quarter of the leaves."""
+def _shallow_lightgbm(fold: FoldData, weighted: bool = True) -> Scores:
+    """200 trees of 8 leaves, instead of the default 100 of 31."""
     (scores,) = _lightgbm(replace(fold, rounds=[200]), weighted, num_leaves=8).values()
     return {1: scores}
 
 
-def _xgboost(fold: Fold, weighted: bool = True) -> Scores:
+def _xgboost(fold: FoldData, weighted: bool = True) -> Scores:
     X, X_test = _native_categories(fold)
     n_others, n_positive = np.bincount(fold.y, minlength=2)
     model = (
@@ -146,9 +146,9 @@ def _xgboost(fold: Fold, weighted: bool = True) -> Scores:
     }
 
 
-def _hist_gradient_boosting(fold: Fold, class_weight: str | None = "balanced") -> Scores:
-    # It takes any name, and its errors name columns.
-    X, X_test = (part.set_axis(fold.X.columns, axis=1) for part in _native_categories(fold))
+def _hist_gradient_boosting(fold: FoldData, class_weight: str | None = "balanced") -> Scores:
+    # The original column names, for its error messages.
+    X, X_test = (frame.set_axis(fold.X.columns, axis=1) for frame in _native_categories(fold))
     model = HistGradientBoostingClassifier(
         max_iter=max(fold.rounds),
         class_weight=class_weight,
@@ -160,38 +160,38 @@ def _hist_gradient_boosting(fold: Fold, class_weight: str | None = "balanced") -
         return _at_rounds(model.fit(X, fold.y).staged_decision_function(X_test), fold.rounds)
 
 
-def _adaboost(fold: Fold) -> Scores:
+def _adaboost(fold: FoldData) -> Scores:
     model = AdaBoostClassifier(n_estimators=max(fold.rounds), n_jobs=1, random_state=fold.seed).fit(fold.X, fold.y)
     return _at_rounds(model.staged_decision_function(fold.X_test), fold.rounds)
 
 
-def _forest(fold: Fold) -> Scores:
-    """With its own defaults, the number of its bags among them."""
+def _forest(fold: FoldData) -> Scores:
+    """The AdaCC forest with its default parameters, including its number of bags."""
     tuning_cv = TimeSplit(FOREST_TIME_FOLDS) if fold.in_time else None
     model = AdaCCForestClassifier(pos_label=1, n_jobs=1, random_state=fold.seed, tuning_cv=tuning_cv)
     model.fit(fold.X, fold.y, groups=fold.groups)
     return {1: model.decision_function(fold.X_test)}
 
 
-def _logistic_regression(fold: Fold) -> Scores:
+def _logistic_regression(fold: FoldData) -> Scores:
     X, X_test = _complete_numbers(fold)
     model = make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced", max_iter=1000))
     with threadpool_limits(1):
         return {1: model.fit(X, fold.y).decision_function(X_test)}
 
 
-def _rarer(fold: Fold) -> int:
-    """Training rows of the rarer class."""
+def _n_minority(fold: FoldData) -> int:
+    """Number of training rows of the minority class."""
     return int(np.bincount(fold.y, minlength=2).min())
 
 
 def _at_rounds(stages: Iterable[Array], rounds: list[int]) -> Scores:
-    """The scores after the asked rounds; after the last one where boosting ended before."""
-    found: Scores = {}
+    """The scores after each number of rounds, or after the last round if boosting stopped before."""
+    by_rounds: Scores = {}
     for T, last in enumerate(stages, start=1):
         if T in rounds:
-            found[T] = last
-    return {T: found.get(T, last) for T in rounds}
+            by_rounds[T] = last
+    return {T: by_rounds.get(T, last) for T in rounds}
 
 
 def _probability(model: Any, X_test: Array) -> Scores:
@@ -199,7 +199,7 @@ def _probability(model: Any, X_test: Array) -> Scores:
 
 
 def _from_probability(scores: Array) -> Array:
-    """Back from what `_probability` gives."""
+    """The inverse of `_probability`."""
     return scores + 0.5
 
 
@@ -207,14 +207,14 @@ def _from_half_log_odds(scores: Array) -> Array:
     return expit(2.0 * scores)
 
 
-def _complete_numbers(fold: Fold) -> tuple[Array, Array]:
-    """Training and test rows as arrays, for methods that take neither categories nor gaps.
+def _complete_numbers(fold: FoldData) -> tuple[Array, Array]:
+    """Training and test rows as arrays, for methods that support neither categories nor missing values.
 
-    Categories become one column for each that the training rows have, a gap among them being one of its own; a gap in a
-    numeric column becomes the median of the training rows, and 0 where they have nothing but gaps.
+    Categories are one-hot encoded, with missing as a category. Missing numbers become the median of the training rows,
+    or 0 if all are missing.
     """
     categories = list(fold.X.select_dtypes("category"))
-    coder = ColumnTransformer(
+    encoder = ColumnTransformer(
         [
             (
                 "numbers",
@@ -224,13 +224,13 @@ def _complete_numbers(fold: Fold) -> tuple[Array, Array]:
             ("categories", OneHotEncoder(handle_unknown="ignore", sparse_output=False), categories),
         ]
     )
-    return coder.fit_transform(fold.X), coder.transform(fold.X_test)
+    return encoder.fit_transform(fold.X), encoder.transform(fold.X_test)
 
 
-def _native_categories(fold: Fold) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Training and test rows for methods that read `category` columns: a category new to them is a gap.
+def _native_categories(fold: FoldData) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Training and test rows for methods that support `category` columns; unseen categories become missing.
 
-    Columns go by number, because LightGBM and XGBoost refuse some signs in names.
+    Columns are numbered, because LightGBM and XGBoost reject some characters in names.
     """
     known = {name: column.cat.categories for name, column in fold.X.select_dtypes("category").items()}
     X_test = fold.X_test.assign(**{name: fold.X_test[name].cat.set_categories(of) for name, of in known.items()})
@@ -246,9 +246,9 @@ def _library(module: str) -> Any:
 
 
 def _of_imblearn(
-    name: str, about: str, scores: Callable[[Fold], Scores], threshold_folds: int | None = None
+    name: str, about: str, scores: Callable[[FoldData], Scores], threshold_folds: int | None = None
 ) -> Baseline:
-    """One without rounds."""
+    """A method of imbalanced-learn without rounds."""
     return Baseline(
         name, about, "imbalanced-learn", scores, boosts=False, probability=_from_probability,
         threshold_folds=threshold_folds,
@@ -265,71 +265,71 @@ BASELINES = {
         probability=_from_half_log_odds,
     ),
     "smote-tree": _of_imblearn(
-        "SMOTE + D.T.", "A decision tree; synthetic rows fill up the rare class.", partial(_resampled_tree, "SMOTE")
+        "SMOTE + D.T.", "A decision tree after SMOTE oversampling of the rare class.", partial(_resampled_tree, "SMOTE")
     ),
     "ros-tree": _of_imblearn(
         "ROS + D.T.",
-        "A decision tree; rare rows are repeated at random.",
+        "A decision tree after random oversampling of the rare class.",
         partial(_resampled_tree, "RandomOverSampler"),
     ),
     "rus-tree": _of_imblearn(
         "RUS + D.T.",
-        "A decision tree; common rows are left out at random.",
+        "A decision tree after random undersampling of the common class.",
         partial(_resampled_tree, "RandomUnderSampler"),
     ),
     "imblearn-rusboost": Baseline(
         "RUSBoost (imblearn)",
-        "AdaBoost; each round leaves out common rows at random.",
+        "AdaBoost with random undersampling of the common class in each round.",
         "imbalanced-learn",
         _rusboost,
     ),
-    "lightgbm": Baseline("LightGBM", "Gradient boosted trees, the classes weighted.", "lightgbm", _lightgbm),
-    "xgboost": Baseline("XGBoost", "Gradient boosted trees, the classes weighted.", "xgboost", _xgboost),
+    "lightgbm": Baseline("LightGBM", "Gradient boosted trees with class weights.", "lightgbm", _lightgbm),
+    "xgboost": Baseline("XGBoost", "Gradient boosted trees with class weights.", "xgboost", _xgboost),
     "hist-gradient-boosting": Baseline(
         "HistGradientBoosting",
-        "Gradient boosted trees, the classes weighted.",
+        "Gradient boosted trees with class weights.",
         "scikit-learn",
         _hist_gradient_boosting,
     ),
     "balanced-random-forest": _of_imblearn(
         "Balanced R.F.",
-        "A random forest, each tree on as many common rows as rare ones.",
+        "A random forest; each tree is fitted to a balanced bootstrap sample.",
         partial(_resampling_ensemble, "BalancedRandomForestClassifier"),
     ),
     "easy-ensemble": _of_imblearn(
         "EasyEnsemble",
-        "AdaBoosts, each on as many common rows as rare ones.",
+        "Bagging of AdaBoost, each fitted to a balanced sample.",
         partial(_resampling_ensemble, "EasyEnsembleClassifier"),
     ),
     "lightgbm-shallow": Baseline(
         "LightGBM, shallow",
-        "Gradient boosted trees of eight leaves, the classes weighted.",
+        "Gradient boosted trees of eight leaves with class weights.",
         "lightgbm",
         _shallow_lightgbm,
         boosts=False,
     ),
     "balanced-random-forest-threshold": _of_imblearn(
         "Balanced R.F. + threshold",
-        "A balanced random forest with the threshold of best balanced accuracy on held-out rows.",
+        "A balanced random forest with the threshold of best balanced accuracy on out-of-fold scores.",
         partial(_resampling_ensemble, "BalancedRandomForestClassifier"),
         threshold_folds=3,
     ),
     "easy-ensemble-threshold": _of_imblearn(
         "EasyEnsemble + threshold",
-        "EasyEnsemble with the threshold of best balanced accuracy on held-out rows.",
+        "EasyEnsemble with the threshold of best balanced accuracy on out-of-fold scores.",
         partial(_resampling_ensemble, "EasyEnsembleClassifier"),
         threshold_folds=3,
     ),
     "lightgbm-threshold": Baseline(
         "LightGBM + threshold",
-        "Gradient boosted trees with the threshold of best balanced accuracy on held-out rows.",
+        "Gradient boosted trees with the threshold of best balanced accuracy on out-of-fold scores.",
         "lightgbm",
         partial(_lightgbm, weighted=False),
         threshold_folds=3,
     ),
     "lightgbm-shallow-threshold": Baseline(
         "LightGBM, shallow + threshold",
-        "Gradient boosted trees of eight leaves with the threshold of best balanced accuracy on held-out rows.",
+        "Gradient boosted trees of eight leaves with the threshold of best balanced accuracy on out-of-fold scores.",
         "lightgbm",
         partial(_shallow_lightgbm, weighted=False),
         boosts=False,
@@ -337,14 +337,14 @@ BASELINES = {
     ),
     "xgboost-threshold": Baseline(
         "XGBoost + threshold",
-        "Gradient boosted trees with the threshold of best balanced accuracy on held-out rows.",
+        "Gradient boosted trees with the threshold of best balanced accuracy on out-of-fold scores.",
         "xgboost",
         partial(_xgboost, weighted=False),
         threshold_folds=3,
     ),
     "adaboost-threshold": Baseline(
         "AdaBoost + threshold",
-        "AdaBoost with the threshold of best balanced accuracy on held-out rows.",
+        "AdaBoost with the threshold of best balanced accuracy on out-of-fold scores.",
         "adacc",
         _adaboost,
         probability=_from_half_log_odds,
@@ -352,14 +352,14 @@ BASELINES = {
     ),
     "hist-gradient-boosting-threshold": Baseline(
         "HistGB + threshold",
-        "Gradient boosted trees with the threshold of best balanced accuracy on held-out rows.",
+        "Gradient boosted trees with the threshold of best balanced accuracy on out-of-fold scores.",
         "scikit-learn",
         partial(_hist_gradient_boosting, class_weight=None),
         threshold_folds=5,
     ),
     "logistic-regression": Baseline(
         "Logistic regression",
-        "A line through all features, the classes weighted.",
+        "Logistic regression on standardised features with class weights.",
         "scikit-learn",
         _logistic_regression,
         boosts=False,

@@ -1,4 +1,4 @@
-"""What a method says of rows it has not seen."""
+"""Predictions of a method for test rows."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 
 class Predictions(NamedTuple):
-    """Scores of the test rows after some number of rounds.
+    """Scores and probabilities of the test rows after some number of rounds.
 
-    A row is predicted to be positive where its score is above 0; the probabilities are what the method takes them for.
-    The cost is the one the method was tuned to, of a negative row where a positive one costs 1.
+    A row is predicted positive if its score is above 0. `cost` is the tuned cost of the negative class, relative to a
+    cost of 1 for the positive class.
     """
 
     scores: NDArray[np.float64]

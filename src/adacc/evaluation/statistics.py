@@ -1,6 +1,6 @@
-"""Are the differences between methods real? Ranks, Friedman's test and what follows it, Wilcoxon's, the bootstrap.
+"""Statistical tests of differences between methods: ranks, Friedman, Nemenyi, Wilcoxon, bootstrap, resampled t-test.
 
-Everywhere a row is a data set and a column a method; larger scores are better, rank 1 is the best.
+Rows of a table are data sets, columns are methods. Larger scores are better; rank 1 is the best.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 
 def ranks(scores: ArrayLike) -> Array:
-    """Rank of each method on each set; equal scores share the mean of their ranks.
+    """Rank of each method on each set; ties get the mean of their ranks.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def ranks(scores: ArrayLike) -> Array:
 
 
 class Friedman(NamedTuple):
-    """Friedman's test that all methods are alike, and its less conservative form by Iman and Davenport [1980]."""
+    """Friedman's test that all methods are equivalent, and the statistic of Iman and Davenport [1980]."""
 
     chi_square: float
     p_value: float
@@ -36,7 +36,7 @@ class Friedman(NamedTuple):
 
 
 def friedman(by_set: ArrayLike) -> Friedman:
-    """Whether the mean ranks differ more than by chance [Demšar 2006]: χ² = 12N/(k(k+1)) · (Σ R² - k(k+1)²/4).
+    """Friedman's test on mean ranks [Demšar 2006]: χ² = 12N/(k(k+1)) · (Σ R² - k(k+1)²/4).
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def friedman(by_set: ArrayLike) -> Friedman:
 
 
 def rank_tests(by_set: ArrayLike, against: int) -> Array:
-    """Two-sided p-values of each method's mean rank against that of one of them, not yet corrected.
+    """Two-sided, uncorrected p-values of z-tests of each mean rank against the mean rank of one method.
 
     z = (R_i - R_j) / √(k(k+1)/(6N)); NaN for the method itself.
 
@@ -67,7 +67,7 @@ def rank_tests(by_set: ArrayLike, against: int) -> Array:
     by_set : array of shape (n_sets, n_methods)
         Ranks.
     against : int
-        The column to compare with.
+        Column of the method to compare with.
     """
     table = _table(by_set, "ranks")
     n_sets, k = table.shape
@@ -79,9 +79,9 @@ def rank_tests(by_set: ArrayLike, against: int) -> Array:
 
 
 def wilcoxon_tests(scores: ArrayLike, against: int) -> Array:
-    """Two-sided p-values of Wilcoxon's signed-rank test of each method against one of them, not yet corrected.
+    """Two-sided, uncorrected p-values of Wilcoxon's signed-rank test of each method against one of them.
 
-    NaN for the method itself; 1 where no set tells two methods apart.
+    NaN for the method itself; 1 if two methods are equal on every set.
     """
     table = _table(scores, "scores")
     p_values = np.full(table.shape[1], np.nan)
@@ -89,15 +89,13 @@ def wilcoxon_tests(scores: ArrayLike, against: int) -> Array:
         difference = table[:, method] - table[:, against]
         if method != against:
             with warnings.catch_warnings():
-                warnings.simplefilter(
-                    "ignore", UserWarning
-                )  # SciPy of old tells when it approximates; of late it does not
+                warnings.simplefilter("ignore", UserWarning)  # older SciPy warns of the normal approximation
                 p_values[method] = stats.wilcoxon(difference).pvalue if difference.any() else 1.0
     return p_values
 
 
 def bonferroni(p_values: ArrayLike) -> Array:
-    """Each p-value times the number of tests, NaN not counting.
+    """Bonferroni correction; NaN are not counted as tests.
 
     Examples
     --------
@@ -109,7 +107,7 @@ def bonferroni(p_values: ArrayLike) -> Array:
 
 
 def holm(p_values: ArrayLike) -> Array:
-    """Holm's step-down correction: the smallest times their number, the next times one less, and so on; never falling.
+    """Holm's step-down correction; NaN are not counted as tests.
 
     Examples
     --------
@@ -125,7 +123,7 @@ def holm(p_values: ArrayLike) -> Array:
 
 
 def critical_difference(n_sets: int, n_methods: int, significance: float = 0.05) -> float:
-    """Mean ranks that are further apart than this differ, by Nemenyi's test: q·√(k(k+1)/(6N)).
+    """The critical difference of mean ranks in Nemenyi's test: q·√(k(k+1)/(6N)).
 
     Examples
     --------
@@ -137,30 +135,30 @@ def critical_difference(n_sets: int, n_methods: int, significance: float = 0.05)
 
 
 class Interval(NamedTuple):
-    """Where a mean lies."""
+    """A confidence interval."""
 
     low: float
     high: float
 
 
 def bootstrap(values: ArrayLike, confidence: float = 0.95, n_draws: int = 10_000, seed: int = 0) -> Interval:
-    """Percentile interval of the mean, from draws of the sets with replacement.
+    """Percentile bootstrap interval of the mean over the sets.
 
     Parameters
     ----------
     values : array of shape (n_sets,)
-        One number a set, such as the difference of two methods.
+        One number for each set, such as the difference of two methods.
     """
     sample = np.asarray(values, dtype=np.float64)
     if sample.ndim != 1 or len(sample) == 0 or np.isnan(sample).any():
-        raise ValueError(f"values must be a row of numbers without gaps, got {values!r}")
+        raise ValueError(f"values must be a 1-d array without NaN, got {values!r}")
     drawn = np.random.default_rng(seed).integers(len(sample), size=(n_draws, len(sample)))
     low, high = np.quantile(sample[drawn].mean(axis=1), [(1 - confidence) / 2, (1 + confidence) / 2])
     return Interval(float(low), float(high))
 
 
 class Compared(NamedTuple):
-    """Mean of paired differences over the splits of a cross-validation, half its 95 % interval, and its p-value."""
+    """Mean of paired differences over cross-validation splits, half of its 95 % interval, and its p-value."""
 
     mean: float
     margin: float
@@ -168,17 +166,17 @@ class Compared(NamedTuple):
 
 
 def resampled_t_test(differences: ArrayLike, test_per_train: float) -> Compared:
-    """Is the mean of what differs from split to split 0? The t-test for splits that share training rows.
+    """The corrected resampled t-test that the mean difference over splits is 0 [Nadeau and Bengio 2003].
 
-    Splits of the same rows are not independent, and an ordinary t-test sees differences everywhere. The variance is
-    enlarged by the rows scored for each one trained on [Nadeau and Bengio 2003].
+    Splits share training rows, so their differences are not independent. The test increases the variance by the ratio
+    of test to training rows.
 
     Parameters
     ----------
     differences : array of shape (n_splits,)
-        One for each split; at least two.
+        One difference for each split; at least two.
     test_per_train : float
-        Rows scored for each row trained on: 1/4 for five folds.
+        Ratio of test to training rows: 1/4 for five folds.
 
     Examples
     --------
@@ -188,7 +186,7 @@ def resampled_t_test(differences: ArrayLike, test_per_train: float) -> Compared:
     """
     values = np.asarray(differences, dtype=np.float64)
     if values.ndim != 1 or len(values) < 2:
-        raise ValueError(f"differences must be of at least two splits, got the shape {values.shape}")
+        raise ValueError(f"differences must have at least two values, got the shape {values.shape}")
     mean, n_splits = float(values.mean()), len(values)
     error = float(np.sqrt((1 / n_splits + test_per_train) * values.var(ddof=1)))
     if error == 0.0:
@@ -200,8 +198,10 @@ def resampled_t_test(differences: ArrayLike, test_per_train: float) -> Compared:
 def _table(values: ArrayLike, name: str) -> Array:
     table = np.asarray(values, dtype=np.float64)
     if table.ndim != 2 or table.shape[0] < 1 or table.shape[1] < 2:
-        raise ValueError(f"{name} must be a table of sets × at least two methods, got shape {table.shape}")
+        raise ValueError(
+            f"{name} must have shape (n_sets, n_methods) with at least two methods, got shape {table.shape}"
+        )
     if np.isnan(table).any():
         at = tuple(int(where) for where in np.argwhere(np.isnan(table))[0])
-        raise ValueError(f"{name} has a gap at row {at[0]}, column {at[1]}: every method needs a value on every set")
+        raise ValueError(f"{name} must not have missing values, got NaN in row {at[0]}, column {at[1]}")
     return table

@@ -1,4 +1,4 @@
-"""Thresholds of best balanced accuracy, on training rows that the model has not seen."""
+"""Thresholds that maximise balanced accuracy on out-of-fold scores of the training rows."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from adacc.evaluation.folds import Array, Fold, Scores
+from adacc.evaluation.fold_data import Array, FoldData, Scores
 
 
-def tuned_thresholds(method: Callable[[Fold], Scores], fold: Fold, n_folds: int) -> dict[int, float]:
-    """By number of rounds, the threshold of best balanced accuracy on training rows that the model has not seen."""
+def tuned_thresholds(method: Callable[[FoldData], Scores], fold: FoldData, n_folds: int) -> dict[int, float]:
+    """The threshold of best balanced accuracy on out-of-fold scores, by number of rounds."""
     folds = fold.tuning_folds(n_folds)
     held_out: dict[int, list[Array]] = defaultdict(list)
     for train, test in folds:
@@ -25,9 +25,9 @@ def tuned_thresholds(method: Callable[[Fold], Scores], fold: Fold, n_folds: int)
 
 
 def best_threshold(y: NDArray[np.int8], scores: Array) -> float:
-    """The threshold above which rows are best called positive, by balanced accuracy; of several the nearest to 0.
+    """The threshold of best balanced accuracy; ties go to the one nearest to 0.
 
-    Half-way between two scores, or the largest score, where no row is called positive.
+    Candidates are the midpoints between scores, and the largest score, above which no row is predicted positive.
 
     Examples
     --------
@@ -36,10 +36,10 @@ def best_threshold(y: NDArray[np.int8], scores: Array) -> float:
     """
     levels = np.unique(scores)
     thresholds = np.append((levels[:-1] + levels[1:]) / 2, levels[-1])
-    positive, others = (np.sort(scores[y == label]) for label in (1, 0))
-    caught = len(positive) - np.searchsorted(positive, thresholds, side="right")
-    left_alone = np.searchsorted(others, thresholds, side="right")
-    # Whole numbers, so that equally good thresholds are equal.
-    gain = caught * len(others) + left_alone * len(positive)
+    positive, negative = (np.sort(scores[y == label]) for label in (1, 0))
+    true_positives = len(positive) - np.searchsorted(positive, thresholds, side="right")
+    true_negatives = np.searchsorted(negative, thresholds, side="right")
+    # Balanced accuracy times a constant: integers, so that ties are exact.
+    gain = true_positives * len(negative) + true_negatives * len(positive)
     best = thresholds[gain == gain.max()]
     return float(best[np.argmin(np.abs(best))])

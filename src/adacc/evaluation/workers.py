@@ -1,4 +1,4 @@
-"""Many parts of work, some at a time: in worker processes, in this one, or on a Dask cluster."""
+"""Parallel execution of jobs: in worker processes, in this process, or on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from typing import Any, TypeVar
 from joblib import Parallel, delayed, parallel_config
 from joblib.externals.loky.backend import resource_tracker as joblib_tracker
 
-Part = TypeVar("Part")
-Answer = TypeVar("Answer")
+Job = TypeVar("Job")
+Output = TypeVar("Output")
 
 
 def in_parallel(
-    function: Callable[[Part], Answer], parts: Iterable[Part], n_jobs: int = 1, executor: str = "process"
-) -> Iterator[Answer]:
-    """What a function says of each part, as soon as it is known.
+    function: Callable[[Job], Output], jobs: Iterable[Job], n_jobs: int = 1, executor: str = "process"
+) -> Iterator[Output]:
+    """Call a function for each job, and yield each return value when it is ready.
 
     Parameters
     ----------
     function : callable
-        Sent to the workers, as the parts are.
-    parts : iterable
-        Taken a few ahead of the workers.
+        The function; it is pickled for the workers, as the jobs are.
+    jobs : iterable
+        Its arguments; consumed a few ahead of the workers.
     n_jobs : int, default=1
-        Parts at a time.
+        Number of parallel jobs.
     executor : {"process", "local", "dask"}, default="process"
-        Who works: worker processes, this process, or the workers of the Dask client that is connected.
+        Worker processes, this process, or the workers of the connected Dask client.
 
     Raises
     ------
@@ -43,17 +43,17 @@ def in_parallel(
     [1, 2, 3]
     """
     with parallel_config(**BACKENDS[executor], n_jobs=1 if executor == "local" else n_jobs):
-        with _interrupts_wait():
-            answers = Parallel(return_as="generator_unordered", pre_dispatch="2*n_jobs", batch_size=1)(
-                delayed(_alone)(function, part) for part in parts
+        with _interrupts_blocked():
+            outputs = Parallel(return_as="generator_unordered", pre_dispatch="2*n_jobs", batch_size=1)(
+                delayed(_sequentially)(function, job) for job in jobs
             )
-        yield from answers
+        yield from outputs
 
 
-def _alone(function: Callable[[Part], Answer], part: Part) -> Answer:
-    """A part is the work of one: what libraries would do in parallel within it must not go back to the cluster."""
+def _sequentially(function: Callable[[Job], Output], job: Job) -> Output:
+    """Call the function without nested parallelism, which would submit work to the same workers."""
     with parallel_config("sequential"):
-        return function(part)
+        return function(job)
 
 
 def _ignore_interrupts() -> None:
@@ -61,17 +61,17 @@ def _ignore_interrupts() -> None:
 
 
 @contextmanager
-def _interrupts_wait() -> Iterator[None]:
-    """For the processes begun meanwhile they wait for ever, from their first moment; for this one until the end."""
+def _interrupts_blocked() -> Iterator[None]:
+    """Block SIGINT: processes started within never receive it, and this process receives it at the end."""
     if not hasattr(signal, "pthread_sigmask"):  # as on Windows
         yield
         return
-    for helper in (resource_tracker, joblib_tracker):  # first, since their start may let interrupts in again
-        helper.ensure_running()
-    heard: list[int] = []
-    # A mask is of one thread, and inherited by what it begins; other threads may be there to hear.
+    for tracker in (resource_tracker, joblib_tracker):  # first, since their start may unblock SIGINT
+        tracker.ensure_running()
+    received: list[int] = []
+    # The signal mask of this thread is inherited by its child processes; other threads may receive the signal.
     is_main = threading.current_thread() is threading.main_thread()
-    handler = signal.signal(signal.SIGINT, lambda number, _: heard.append(number)) if is_main else None
+    handler = signal.signal(signal.SIGINT, lambda number, _: received.append(number)) if is_main else None
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -79,12 +79,12 @@ def _interrupts_wait() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         if is_main:
             signal.signal(signal.SIGINT, handler)
-    if heard:
+    if received:
         signal.raise_signal(signal.SIGINT)
 
 
 BACKENDS: dict[str, dict[str, Any]] = {
-    # A terminal sends Ctrl-C to all, and each worker would tell of it with a traceback. The first process ends them.
+    # A terminal sends SIGINT to all processes. Workers ignore it: the main process ends them without tracebacks.
     "process": {"backend": "loky", "initializer": _ignore_interrupts},
     "local": {"backend": "sequential"},
     "dask": {"backend": "dask"},
@@ -93,17 +93,17 @@ BACKENDS: dict[str, dict[str, Any]] = {
 
 @contextmanager
 def connected(executor: str, scheduler: str | None, n_jobs: int) -> Iterator[None]:
-    """A Dask client, where Dask is to do the work: of the cluster at an address, or of one on this machine."""
+    """Connect a Dask client if the executor is "dask": to a scheduler address, or to a new local cluster."""
     if executor != "dask":
         if scheduler is not None:
-            raise ValueError(f"a scheduler is Dask's: it needs the executor 'dask', not {executor!r}")
+            raise ValueError(f"executor must be 'dask' if there is a scheduler, got {executor!r}")
         yield
         return
     try:
         from dask.distributed import Client
     except ImportError:
         raise ImportError("the executor 'dask' needs Dask: pip install 'dask[distributed]'") from None
-    # One thread a worker, since what is limited and silenced for a part is so for its whole process.
+    # One thread for each worker, since thread limits and warning filters apply to the whole process.
     local: dict[str, Any] = {"n_workers": n_jobs, "threads_per_worker": 1, "dashboard_address": None}
     with Client(scheduler, **(local if scheduler is None else {})):
         yield

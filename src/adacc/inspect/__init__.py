@@ -1,4 +1,4 @@
-"""What is inside models and results, to look at: displays that have `plot()` and `frame()`. Only here is matplotlib."""
+"""Displays of models and results, with `plot()` and `frame()`. The only package that imports matplotlib."""
 
 from adacc.inspect.boundary import BoundaryDisplay
 from adacc.inspect.confidence import ConfidenceDisplay

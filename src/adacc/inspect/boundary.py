@@ -1,4 +1,4 @@
-"""Where a model decides for which class, in two dimensions."""
+"""Decision boundaries in two dimensions."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ from adacc.estimators.base import read_known
 from adacc.inspect.display import Display, as_rare, named, rare_class
 from adacc.inspect.style import COMMON, RARE, styled
 
-FINE = 240
-"""Points along each side of the grid."""
+GRID_POINTS = 240
+"""Grid points in each dimension."""
 
-
-EVEN = 14.0
-"""Area of a dot whose row weighs as much as the average."""
+MEAN_DOT_AREA = 14.0
+"""Area of the dot of a row with mean weight."""
 
 
 class Panel(NamedTuple):
-    """One picture: what each grid point is decided as, and how heavy each row is."""
+    """One panel: the prediction at each grid point, and the weight of each row."""
 
     title: str
     regions: NDArray[np.bool_]
@@ -32,16 +31,16 @@ class Panel(NamedTuple):
 
 
 class BoundaryDisplay(Display):
-    """A row of pictures for each model: its weak learners with the rows' weights as dot sizes, and the whole ensemble.
+    """A row of panels for each model: its weak learners, with row weights as dot sizes, and the ensemble.
 
     Parameters
     ----------
     X : array of shape (n_rows, 2)
         The points.
     rare : array of shape (n_rows,)
-        Whether each is of the rare class.
+        Whether each point is of the rare class.
     panels : dict
-        By label, the pictures of a model.
+        Panels of each model, by label.
     sides : tuple of ndarray
         The grid's coordinates.
     """
@@ -55,25 +54,25 @@ class BoundaryDisplay(Display):
     def from_estimators(
         cls, estimators: Any, X: ArrayLike, y: ArrayLike, rounds: Sequence[int] | None = None
     ) -> BoundaryDisplay:
-        """Of fitted classifiers on the rows they were fitted to.
+        """Create the display from fitted classifiers and their training rows.
 
         Parameters
         ----------
         estimators : dict or list
             Fitted classifiers.
         X : array of shape (n_rows, 2)
-            Their training rows.
+            Training rows.
         y : array of shape (n_rows,)
-            Their labels.
+            Labels.
         rounds : list of int, default=None
-            Which weak learners to draw, from 1; None: the first five. An empty list draws the ensembles alone.
+            Rounds whose weak learners are drawn, from 1; None: the first five. An empty list: only the ensembles.
         """
         points, models = np.asarray(X, dtype=np.float64), named(estimators)
         if points.ndim != 2 or points.shape[1] != 2:
-            raise ValueError(f"a boundary can be drawn for two features, got the shape {points.shape}")
+            raise ValueError(f"X must have two features, got the shape {points.shape}")
         margin = 0.08 * np.ptp(points, axis=0) + 1e-9
         sides = tuple(
-            np.linspace(low, high, FINE)
+            np.linspace(low, high, GRID_POINTS)
             for low, high in zip(points.min(0) - margin, points.max(0) + margin, strict=True)
         )
         grid = np.stack(np.meshgrid(*sides), axis=-1).reshape(-1, 2)
@@ -85,20 +84,20 @@ class BoundaryDisplay(Display):
     def from_estimator(
         cls, estimator: Any, X: ArrayLike, y: ArrayLike, rounds: Sequence[int] | None = None
     ) -> BoundaryDisplay:
-        """Of one fitted classifier."""
+        """Create the display from one fitted classifier."""
         return cls.from_estimators([estimator], X, y, rounds)
 
     def frame(self) -> pd.DataFrame:
-        """The weight of each row in each picture that has weights."""
-        parts = [
+        """The weight of each row in each panel."""
+        frames = [
             pd.DataFrame({"method": label, "panel": panel.title, "row": np.arange(len(self.X)), "x1": self.X[:, 0],
                           "x2": self.X[:, 1], "rare": self.rare, "weight": panel.weights})
             for label, panels in self.panels.items() for panel in panels
         ]  # fmt: skip
-        return pd.concat(parts, ignore_index=True)
+        return pd.concat(frames, ignore_index=True)
 
     def plot(self, ax: Any = None, columns: int | None = None) -> BoundaryDisplay:
-        """Draw a row for each model; where there is one picture a model, `columns` of them beside each other."""
+        """Draw a row for each model; models with one panel are arranged in `columns`."""
         widest = max(len(panels) for panels in self.panels.values())
         if widest == 1:
             n_columns = columns or min(len(self.panels), 5)
@@ -130,7 +129,7 @@ class BoundaryDisplay(Display):
         ax.contourf(*self.sides, regions, levels=[-0.5, 0.5, 1.5], colors=[COMMON, RARE], alpha=0.18)
         if 0.0 < regions.mean() < 1.0:
             ax.contour(*self.sides, regions, levels=[0.5], colors="black", linewidths=0.8)
-        sizes = np.clip(EVEN * panel.weights * len(self.X), 2.0, 12.0 * EVEN)
+        sizes = np.clip(MEAN_DOT_AREA * panel.weights * len(self.X), 2.0, 12.0 * MEAN_DOT_AREA)
         for which, color, marker in ((~self.rare, COMMON, "o"), (self.rare, RARE, "^")):
             ax.scatter(*self.X[which].T, s=sizes[which], c=color, marker=marker, edgecolors="white", linewidths=0.3)
 
@@ -144,15 +143,15 @@ def _panels(model: Any, X: Array, y: ArrayLike, grid: Array, rounds: Sequence[in
         if t <= len(ensemble):
             ((cells, lookup),) = ensemble.models[t - 1 : t].cells(at_grid, every)
             panels.append(Panel(f"round {t}", lookup[cells] == rare, weights[t - 1]))
-    decided = model.predict(grid) == model.classes_[rare]
-    even = np.full(len(X), 1.0 / len(X))
-    return [*panels, Panel("ensemble", decided, even)]
+    predicted = model.predict(grid) == model.classes_[rare]
+    equal = np.full(len(X), 1.0 / len(X))
+    return [*panels, Panel("ensemble", predicted, equal)]
 
 
 def row_weights(model: Any, X: ArrayLike, y: ArrayLike) -> Array:
-    """The weight of each training row in each round, shape (n_rounds, n_rows), as boosting had it.
+    """The boosting weight of each training row in each round, shape (n_rounds, n_rows).
 
-    From the recorded factors; the rows must be those of `fit`, each of the same weight.
+    Computed from the stored weight factors. The rows must be those of `fit`, with equal sample weights.
     """
     ensemble = model.fitted_model_.ensemble
     true = np.searchsorted(model.classes_, np.asarray(y))

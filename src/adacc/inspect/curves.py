@@ -1,4 +1,4 @@
-"""How good a model is after each number of rounds."""
+"""Learning curves: a measure after each number of rounds."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from adacc.study.summary import MEASURES, Summary
 BY_PREDICTION: dict[str, Callable[..., float]] = {
     "balanced_accuracy": metrics.balanced_accuracy,
     "gmean": metrics.gmean,
-    "tpr": lambda y, decided: metrics.tpr(y, decided, pos_label=True),
-    "tnr": lambda y, decided: metrics.tnr(y, decided, pos_label=True),
-    "f1": lambda y, decided: metrics.f1(y, decided, pos_label=True),
+    "tpr": lambda y, predicted: metrics.tpr(y, predicted, pos_label=True),
+    "tnr": lambda y, predicted: metrics.tnr(y, predicted, pos_label=True),
+    "f1": lambda y, predicted: metrics.f1(y, predicted, pos_label=True),
 }
 
 
 class LearningCurveDisplay(Display):
-    """A measure on held-out rows, round by round.
+    """A measure on test rows by round.
 
     Parameters
     ----------
     curves : DataFrame
         Columns ``method``, ``round`` and the measure.
     measure : str
-        Its name.
+        Name of the measure.
     """
 
     def __init__(self, curves: pd.DataFrame, measure: str) -> None:
@@ -42,37 +42,37 @@ class LearningCurveDisplay(Display):
     def from_estimators(
         cls, estimators: Any, X: Any, y: ArrayLike, measure: str = "balanced_accuracy"
     ) -> LearningCurveDisplay:
-        """Of fitted classifiers on rows they have not seen; the measure is one of the paper's that needs no score."""
+        """Create the display from fitted classifiers and test rows; the measure must depend on predictions only."""
         if measure not in BY_PREDICTION:
             raise ValueError(f"measure must be one of {', '.join(BY_PREDICTION)}, got {measure!r}")
-        parts = []
+        frames = []
         for label, model in named(estimators).items():
             true = as_rare(model, y)
-            values = [BY_PREDICTION[measure](true, as_rare(model, decided)) for decided in model.staged_predict(X)]
-            parts.append(pd.DataFrame({"method": label, "round": np.arange(1, len(values) + 1), measure: values}))
-        return cls(pd.concat(parts, ignore_index=True), measure)
+            values = [BY_PREDICTION[measure](true, as_rare(model, predicted)) for predicted in model.staged_predict(X)]
+            frames.append(pd.DataFrame({"method": label, "round": np.arange(1, len(values) + 1), measure: values}))
+        return cls(pd.concat(frames, ignore_index=True), measure)
 
     @classmethod
     def from_estimator(
         cls, estimator: Any, X: Any, y: ArrayLike, measure: str = "balanced_accuracy"
     ) -> LearningCurveDisplay:
-        """Of one fitted classifier."""
+        """Create the display from one fitted classifier."""
         return cls.from_estimators([estimator], X, y, measure)
 
     @classmethod
     def from_study(
         cls, summary: Summary, measure: str = "balanced_accuracy", dialect: str = "paper"
     ) -> LearningCurveDisplay:
-        """The means over the sets of a study, at its numbers of rounds."""
+        """Create the display from a study: means over its sets at its numbers of rounds."""
         if measure not in MEASURES:
             raise ValueError(f"measure must be one of {', '.join(MEASURES)}, got {measure!r}")
-        parts = []
+        frames = []
         for T in summary.protocol.rounds:
             methods = summary.compared(dialect)
             means = summary.by_set(methods, T, measure).mean().to_numpy()
             labels = [label_of(method) for method, _ in methods]
-            parts.append(pd.DataFrame({"method": labels, "round": T, measure: means}))
-        return cls(pd.concat(parts, ignore_index=True), measure)
+            frames.append(pd.DataFrame({"method": labels, "round": T, measure: means}))
+        return cls(pd.concat(frames, ignore_index=True), measure)
 
     def frame(self) -> pd.DataFrame:
         """A row for each method and round."""

@@ -1,4 +1,4 @@
-"""What all displays share."""
+"""Base class and helpers of the displays."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from adacc.estimators.booster import BaseBoosting
 
 
 class Display:
-    """Something to look at: `plot` draws it and returns it, `frame` has its numbers.
+    """Base class: `plot` draws the display and returns it, `frame` returns its data.
 
     Attributes
     ----------
     ax_ : Axes or ndarray of Axes
-        Where it was drawn last.
+        Axes of the last plot.
     figure_ : Figure
-        Their figure.
+        Figure of the last plot.
     """
 
     ax_: Any
     figure_: Any
 
     def _canvas(self, ax: Any, size: tuple[float, float], rows: int = 1, columns: int = 1, **options: Any) -> Any:
-        """The axes to draw on: those given, or new ones."""
+        """The given axes, or new ones."""
         import matplotlib.pyplot as plt
 
         if ax is None:
@@ -39,28 +39,28 @@ class Display:
 
 
 def named(estimators: Any, kind: type[BaseAdditiveClassifier] = BaseAdditiveClassifier) -> dict[str, Any]:
-    """Fitted classifiers of adacc by label; of a list the methods' own names."""
+    """Fitted classifiers of adacc by label; a list is labelled by the names of the methods."""
     if not hasattr(estimators, "items"):
         estimators = {method_of(each): each for each in estimators}
     if not estimators:
         raise ValueError("estimators must hold at least one fitted classifier")
     for label, each in estimators.items():
         if not isinstance(getattr(each, "best_estimator_", each), kind):
-            wanted = "classifier" if kind is BaseAdditiveClassifier else "boosting classifier"
-            raise TypeError(f"{label}: a fitted {wanted} of adacc is needed, got {each!r}")
+            expected = "classifier" if kind is BaseAdditiveClassifier else "boosting classifier"
+            raise TypeError(f"{label} must be a fitted {expected} of adacc, got {each!r}")
         check_is_fitted(each)
     return {label: getattr(each, "best_estimator_", each) for label, each in estimators.items()}
 
 
 def method_of(estimator: Any) -> str:
-    """The name of an estimator's method."""
+    """The method name of an estimator."""
     inner = getattr(estimator, "estimator", None)
     chosen = inner if isinstance(inner, BaseBoosting) else estimator
     return str(booster.method_of(chosen)) if isinstance(chosen, BaseBoosting) else type(estimator).__name__
 
 
 def rare_class(estimator: BaseBoosting) -> int:
-    """Number of the positive class of two."""
+    """Index of the positive class in `classes_`."""
     if len(estimator.classes_) != 2:
         raise ValueError(
             f"this display is for two classes, got {len(estimator.classes_)}: {estimator.classes_.tolist()}"
@@ -73,5 +73,5 @@ def as_rare(estimator: BaseBoosting, y: Any) -> NDArray[np.bool_]:
     labels = np.asarray(y)
     unknown = np.setdiff1d(labels, estimator.classes_)
     if len(unknown):
-        raise ValueError(f"y has the label {unknown.tolist()[0]!r}; the model knows {estimator.classes_.tolist()}")
+        raise ValueError(f"y must have labels of {estimator.classes_.tolist()}, got {unknown.tolist()[0]!r}")
     return labels == estimator.classes_[rare_class(estimator)]

@@ -1,4 +1,4 @@
-"""The figures of the AdaCC paper, from our own models."""
+"""The figures of the AdaCC paper, from models of this package."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ IN_BOUNDARIES = (*COMPARED[:3], "adamec", "adamec-cal", "cgada", "cgada-cal", *C
 
 
 class Figure(NamedTuple):
-    """A picture: the name of its files, what it shows, and how to draw it."""
+    """A figure: file name, title, display and the function that draws it."""
 
     name: str
     title: str
@@ -42,7 +42,7 @@ class Figure(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """One method on one data set: the model for each number of rounds, its costs tuned for each."""
+    """Fitted models of a method by number of rounds, with costs tuned for each."""
 
     by_rounds: dict[int, Any]
 
@@ -52,7 +52,7 @@ class Fitted(NamedTuple):
 
 
 def fit_tuned(method: str, X: Any, y: Any, rounds: Sequence[int], n_jobs: int | None = None) -> Fitted:
-    """A method on all rows, with the costs of best F1 on them where it takes costs."""
+    """Fit a method to all rows; costs, if it has any, are tuned by F1 on these rows."""
     model = BoostingClassifier(method, n_estimators=max(rounds), pos_label=1, n_jobs=n_jobs, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -64,7 +64,7 @@ def fit_tuned(method: str, X: Any, y: Any, rounds: Sequence[int], n_jobs: int | 
 
 
 def toy_figures() -> Iterator[Figure]:
-    """The decision boundaries on the toy sets, five rounds."""
+    """Decision boundaries on the toy sets, after five rounds."""
     for name, title, methods, n_rare, n_common in (
         ("toy-example", "AdaBoost and AdaCC on 5 + 20 points", ("adaboost", "adacc1", "adacc2"), 5, 20),
         ("boundaries", "All methods on 10 + 30 points", IN_BOUNDARIES, 10, 30),
@@ -78,7 +78,7 @@ def toy_figures() -> Iterator[Figure]:
 def set_figures(
     names: Sequence[str], data_dir: str | None = None, n_jobs: int | None = None, tell: Callable[[str], object] = str
 ) -> Iterator[Figure]:
-    """What is averaged over data sets, and the importances on mammography where it is among them."""
+    """Figures of means over data sets, and of the importances on mammography if it is among them."""
     training, cumulative = [], []
     confidence: dict[int, list[ConfidenceDisplay]] = {T: [] for T in ROUNDS}
     for name in names:
@@ -105,7 +105,7 @@ def set_figures(
     during = TrainingDisplay.mean_of(training)
     yield Figure(
         "in-training", f"In-training behaviour, {over}", during,
-        lambda: during.plot(["rare_weight", "alpha", "balanced_error"]),
+        lambda: during.plot(["rare_weight", "alpha", "balanced_error"], log=["alpha"]),
     )  # fmt: skip
     for T in ROUNDS:
         display = ConfidenceDisplay.mean_of(confidence[T])
@@ -125,7 +125,7 @@ def study_figures(summary: Summary) -> Iterator[Figure]:
 
 
 def save(figure: Figure, folder: Path) -> list[Path]:
-    """PNG, SVG, and the numbers as CSV."""
+    """Write a figure as PNG and SVG, and its data as CSV."""
     import matplotlib.pyplot as plt
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -137,6 +137,6 @@ def save(figure: Figure, folder: Path) -> list[Path]:
             drawn.figure_.savefig(paths[0])
             drawn.figure_.savefig(paths[1], metadata={"Date": None})
     finally:
-        plt.close(drawn.figure_)  # or matplotlib would keep it
+        plt.close(drawn.figure_)  # pyplot keeps figures otherwise
     figure.display.frame().to_csv(paths[2], float_format="%.5g")  # type: ignore[attr-defined]
     return paths

@@ -1,4 +1,4 @@
-"""Mean ranks on a line, and which of them cannot be told apart."""
+"""Critical-difference diagrams and heat maps of ranks."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class CriticalDifferenceDisplay(Display):
     names : list of str
         The methods.
     mean_ranks : array of shape (n_methods,)
-        1 is best.
+        Mean ranks; 1 is the best.
     critical_difference : float
-        Mean ranks that are further apart differ.
+        Mean ranks that are further apart differ significantly.
 
     Examples
     --------
@@ -47,20 +47,20 @@ class CriticalDifferenceDisplay(Display):
 
     @classmethod
     def from_scores(cls, names: list[str], scores: ArrayLike, significance: float = 0.05) -> CriticalDifferenceDisplay:
-        """From a table of scores, a row for each data set and a column for each method; larger is better."""
+        """Create the display from scores of shape (n_sets, n_methods); larger is better."""
         ranks = stats.ranks(scores)
         n_sets, n_methods = ranks.shape
         return cls(names, ranks.mean(axis=0), stats.critical_difference(n_sets, n_methods, significance))
 
     @classmethod
     def from_study(cls, summary: Summary, rounds: int, dialect: str = "paper") -> CriticalDifferenceDisplay:
-        """Of the methods in the first table of a study, by balanced accuracy."""
+        """Create the display from a study: the methods of its first table, by balanced accuracy."""
         scores = study_scores(summary, rounds, dialect)
         return cls.from_scores(list(scores.columns), scores)
 
     @property
     def groups(self) -> list[tuple[int, int]]:
-        """First and last place of every longest run of methods that cannot be told apart."""
+        """First and last position of every maximal run of methods that are not significantly different."""
         ranks = self.mean_ranks
         groups: list[tuple[int, int]] = []
         for first in range(len(ranks)):
@@ -70,7 +70,7 @@ class CriticalDifferenceDisplay(Display):
         return groups
 
     def frame(self) -> pd.DataFrame:
-        """The methods from best to worst, with the numbers of the groups that they belong to."""
+        """The methods from best to worst, with their groups."""
         member = [
             [str(g) for g, (first, last) in enumerate(self.groups) if first <= place <= last]
             for place in range(len(self.names))
@@ -79,7 +79,7 @@ class CriticalDifferenceDisplay(Display):
         return pd.DataFrame({"method": self.names, "mean_rank": self.mean_ranks, "groups": groups})
 
     def plot(self, ax: Any = None, title: str | None = None) -> CriticalDifferenceDisplay:
-        """Draw it, the best on the right."""
+        """Draw the diagram, with the best method on the right."""
         n = len(self.names)
         n_right = (n + 1) // 2
         depth = 0.55 + 0.16 * len(self.groups)
@@ -115,7 +115,7 @@ class RankDisplay(Display):
     Parameters
     ----------
     ranks : DataFrame
-        1 is best.
+        Ranks; 1 is the best.
     """
 
     def __init__(self, ranks: pd.DataFrame) -> None:
@@ -129,7 +129,7 @@ class RankDisplay(Display):
 
     @classmethod
     def from_study(cls, summary: Summary, rounds: int, dialect: str = "paper") -> RankDisplay:
-        """Of the methods in the first table of a study, by balanced accuracy."""
+        """Create the display from a study: the methods of its first table, by balanced accuracy."""
         return cls.from_scores(study_scores(summary, rounds, dialect))
 
     def frame(self) -> pd.DataFrame:
@@ -137,7 +137,7 @@ class RankDisplay(Display):
         return self.ranks
 
     def plot(self, ax: Any = None) -> RankDisplay:
-        """Draw it, the best dark."""
+        """Draw the heat map; the best ranks are dark."""
         n_sets, n_methods = self.ranks.shape
         with styled():
             axes = self._canvas(ax, (0.55 * n_methods + 1.8, 0.26 * n_sets + 1.2))

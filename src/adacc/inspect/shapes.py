@@ -1,4 +1,4 @@
-"""What a model is made of: a curve for each feature, and what they add up to for a row."""
+"""Shape functions, and contributions of the features to scores."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from adacc.inspect.display import Display, named, rare_class
 from adacc.inspect.style import COMMON, GREY, RARE, styled
 from adacc.model.explanations import Explanation, ShapeFunction, ShapeFunctions
 
-MOST_RUG = 400
-"""Values of the data that are drawn below a curve."""
+RUG_VALUES_MAX = 400
+"""Values of the data drawn below a shape function."""
 
 
 class ShapeDisplay(Display):
-    """The curves of the features that matter most, with the data's values below them.
+    """Shape functions of the most important features, with a rug of the data below them.
 
     Parameters
     ----------
     functions : ShapeFunctions
-        Of a model of two classes.
+        Shape functions of a binary model.
     features : list of int
-        Which to draw.
+        Features to draw.
     rugs : dict
-        By feature, values of the data.
+        Values of the data, by feature.
     classes : list
-        The two labels; values above 0 speak for the second.
+        The two labels; values above 0 increase the score of the second.
     rare : int, default=1
-        The number of the rare class, which decides the colours.
+        Index of the rare class, which determines the colours.
     """
 
     def __init__(
@@ -43,47 +43,47 @@ class ShapeDisplay(Display):
     def from_estimator(
         cls, estimator: Any, X: Any = None, features: Sequence[int | str] | None = None, max_features: int = 9
     ) -> ShapeDisplay:
-        """Of a fitted classifier of two classes.
+        """Create the display from a fitted binary classifier.
 
         Parameters
         ----------
         estimator : classifier of adacc
-            Fitted, with stumps.
+            A fitted classifier on stumps.
         X : frame or array, default=None
-            Rows whose values are drawn below the curves; they also decide which features matter most.
+            Rows for the rug; also used to rank the features.
         features : list of int or str, default=None
-            Which to draw, by number or name; None: the `max_features` that move the score most.
+            Features to draw, by index or name; None: the `max_features` most important.
         max_features : int, default=9
-            How many.
+            Number of features.
         """
         ((_, model),) = named([estimator]).items()
         if len(model.classes_) != 2:
-            raise ValueError(f"shape functions are drawn for two classes, got {len(model.classes_)}")
+            raise ValueError(f"estimator must have two classes, got {len(model.classes_)}")
         functions = model.shape_functions()
         if features is not None:
             chosen = [functions[feature].feature for feature in features]
         else:
-            matters = (
+            importance = (
                 np.array([np.ptp(curve.values) for curve in functions])
                 if X is None
                 else model.explain(X, background=X).importance().to_numpy()
             )
-            order = np.argsort(-matters, kind="stable")[:max_features]
-            chosen = [int(j) for j in order if matters[j] > 0.0]
+            order = np.argsort(-importance, kind="stable")[:max_features]
+            chosen = [int(j) for j in order if importance[j] > 0.0]
         rugs = {} if X is None else {j: _column(X, j) for j in chosen}
         return cls(functions, chosen, rugs, model.classes_.tolist(), rare_class(model))
 
     def frame(self) -> pd.DataFrame:
-        """A row for each step: feature, from where up to where, and the value there."""
+        """A row for each step: feature, lower and upper end, and value."""
         return pd.concat([_steps(self.functions[j]) for j in self.features], ignore_index=True)
 
     def plot(self, ax: Any = None) -> ShapeDisplay:
-        """Draw a panel for each feature, each on its own scale."""
+        """Draw a panel for each feature; new axes share one y-scale."""
         n = max(len(self.features), 1)
         columns = min(n, 3)
         rows = -(-n // columns)
         with styled():
-            axes = self._canvas(ax, (3.3 * columns, 2.3 * rows), rows, columns, squeeze=False)
+            axes = self._canvas(ax, (3.3 * columns, 2.3 * rows), rows, columns, squeeze=False, sharey=True)
             panels = np.ravel(np.asarray(axes, dtype=object))
             if len(panels) < len(self.features):
                 raise ValueError(f"ax must hold {len(self.features)} axes, one for each feature, got {len(panels)}")
@@ -95,11 +95,11 @@ class ShapeDisplay(Display):
                 panel.axhline(0.0, color="black", linewidth=0.6)
                 panel.set_title(_short(curve.name, 34))
             for panel in panels[::columns]:
-                panel.set_ylabel(f"towards {_short(str(self.classes[1]), 12)}")
+                panel.set_ylabel(f"score of {_short(str(self.classes[1]), 12)}")
         return self
 
     def _shows_missing(self, curve: ShapeFunction) -> bool:
-        """Whether values may be missing, as far as is known, and count for something."""
+        """Whether the value for missing values is not 0, and the data have missing values or are unknown."""
         known = self.rugs.get(curve.feature)
         return bool(curve.missing != 0.0) and (known is None or bool(pd.isna(known).any()))
 
@@ -117,7 +117,7 @@ class ShapeDisplay(Display):
             ax.annotate("missing", (1.0, float(curve.missing)), xycoords=("axes fraction", "data"), fontsize=7,
                         ha="right", va="bottom", color=below)  # fmt: skip
         if len(rug):
-            some = np.quantile(rug, np.linspace(0.0, 1.0, min(len(rug), MOST_RUG)), method="nearest")
+            some = np.quantile(rug, np.linspace(0.0, 1.0, min(len(rug), RUG_VALUES_MAX)), method="nearest")
             bottom = np.zeros(len(some))
             ax.plot(some, bottom, "|", color=GREY, markersize=6, alpha=0.35, transform=ax.get_xaxis_transform())
 
@@ -136,18 +136,18 @@ class ShapeDisplay(Display):
 
 
 class WaterfallDisplay(Display):
-    """How the score of one row comes about.
+    """Contributions of the features to the score of one row.
 
     Parameters
     ----------
     parts : DataFrame
-        Columns ``part``, a feature with its value, and ``contribution``, the largest first; the rest in one line.
+        Columns ``part``, a feature with its value, and ``contribution``, the largest first; the rest are summed.
     intercept, score : float
-        Where it begins and where it ends.
+        Start and end of the waterfall.
     label : str
-        The class that a positive score speaks for.
+        The class that is predicted for scores above 0.
     is_rare : bool, default=True
-        Whether it is the rare one, which decides the colours.
+        Whether this is the rare class, which determines the colours.
     """
 
     def __init__(self, parts: pd.DataFrame, intercept: float, score: float, label: str, is_rare: bool = True) -> None:
@@ -157,13 +157,13 @@ class WaterfallDisplay(Display):
     def from_estimator(
         cls, estimator: Any, X: Any, row: int = 0, background: Any = None, max_features: int = 10
     ) -> WaterfallDisplay:
-        """Of one row of X; with a background it begins at the background's mean score."""
+        """Create the display from a row of X; with a background the intercept is its mean score."""
         ((_, model),) = named([estimator]).items()
         if len(model.classes_) != 2:
-            raise ValueError(f"a waterfall is drawn for two classes, got {len(model.classes_)}")
+            raise ValueError(f"estimator must have two classes, got {len(model.classes_)}")
         n_rows = len(_column(X, 0))
         if not -n_rows <= row < n_rows:
-            raise ValueError(f"row must be one of the {n_rows} rows of X, from 0, got {row}")
+            raise ValueError(f"row must be an index of the {n_rows} rows of X, got {row}")
         explained: Explanation = model.explain(X, background=background)
         contributions, names = explained.contributions[row], list(explained.feature_names)
         order = np.argsort(-np.abs(contributions), kind="stable")
@@ -177,43 +177,43 @@ class WaterfallDisplay(Display):
         return cls(parts, intercept, score, str(model.classes_[1]), rare_class(model) == 1)
 
     def frame(self) -> pd.DataFrame:
-        """The parts, from the largest."""
+        """The contributions, largest first."""
         return self.parts
 
     def plot(self, ax: Any = None) -> WaterfallDisplay:
-        """Draw bars that begin where the one above ended."""
+        """Draw the waterfall."""
         contributions = self.parts["contribution"].to_numpy(dtype=np.float64)
         ends = self.intercept + np.cumsum(contributions)
         begins = np.concatenate([[self.intercept], ends[:-1]])
         with styled():
             axes = self._canvas(ax, (6.6, 0.34 * len(self.parts) + 1.1))
-            places = np.arange(len(self.parts))
+            positions = np.arange(len(self.parts))
             above, below = _colors(self.is_rare)
             colors = [above if each > 0 else below for each in contributions]
-            axes.barh(places, contributions, left=begins, color=colors, height=0.6)
-            axes.vlines(ends[:-1], places[:-1] - 0.3, places[1:] + 0.3, color=GREY, linewidth=0.7)
-            for place, value, end in zip(places, contributions, ends, strict=True):
+            axes.barh(positions, contributions, left=begins, color=colors, height=0.6)
+            axes.vlines(ends[:-1], positions[:-1] - 0.3, positions[1:] + 0.3, color=GREY, linewidth=0.7)
+            for position, value, end in zip(positions, contributions, ends, strict=True):
                 side = 3 if value > 0 else -3
-                axes.annotate(f"{value:+.2f}", (end, place), (side, 0), textcoords="offset points", fontsize=7,
+                axes.annotate(f"{value:+.2f}", (end, position), (side, 0), textcoords="offset points", fontsize=7,
                               va="center", ha="left" if value > 0 else "right")  # fmt: skip
             axes.axvline(0.0, color="black", linewidth=0.6)
             axes.axvline(self.intercept, color=GREY, linestyle=":", linewidth=0.9)
-            axes.set_yticks(places, list(self.parts["part"]))
-            axes.set(ylim=(len(places) - 0.4, -0.6), xlabel=f"score, towards {self.label} above 0")
+            axes.set_yticks(positions, list(self.parts["part"]))
+            axes.set(ylim=(len(positions) - 0.4, -0.6), xlabel=f"score (above 0: {self.label})")
             axes.set_title(f"from {self.intercept:+.2f} to {self.score:+.2f}")
-            axes.use_sticky_edges = False  # or a bar at the edge would have no room for its number
+            axes.use_sticky_edges = False  # leaves room for the numbers of bars at the edge
             axes.margins(x=0.14)
             axes.grid(False, axis="y")
         return self
 
 
 class ContributionDisplay(Display):
-    """How much each feature moves the score: its mean absolute contribution.
+    """Mean absolute contribution of each feature to the score.
 
     Parameters
     ----------
     importance : Series
-        By feature, the largest first.
+        Mean absolute contribution by feature, largest first.
     """
 
     def __init__(self, importance: pd.Series) -> None:
@@ -223,7 +223,7 @@ class ContributionDisplay(Display):
     def from_estimator(
         cls, estimator: Any, X: Any, background: Any = None, max_features: int = 20
     ) -> ContributionDisplay:
-        """Over the rows of X; against their own mean, if there is no other background."""
+        """Create the display from the rows of X, relative to the background; None: relative to X."""
         ((_, model),) = named([estimator]).items()
         importance = model.explain(X, background=X if background is None else background).importance()
         return cls(importance.sort_values(ascending=False, kind="stable").iloc[:max_features])
@@ -233,19 +233,19 @@ class ContributionDisplay(Display):
         return self.importance.rename("mean_absolute_contribution").rename_axis("feature").reset_index()
 
     def plot(self, ax: Any = None) -> ContributionDisplay:
-        """Draw bars, the largest on top."""
+        """Draw bars, with the largest on top."""
         with styled():
             axes = self._canvas(ax, (6.0, 0.26 * len(self.importance) + 0.9))
-            places = np.arange(len(self.importance))
-            axes.barh(places, self.importance, color=RARE, height=0.7)
-            axes.set_yticks(places, [_short(str(name), 40) for name in self.importance.index])
-            axes.set(ylim=(len(places) - 0.4, -0.6), xlabel="mean absolute contribution to the score")
+            positions = np.arange(len(self.importance))
+            axes.barh(positions, self.importance, color=RARE, height=0.7)
+            axes.set_yticks(positions, [_short(str(name), 40) for name in self.importance.index])
+            axes.set(ylim=(len(positions) - 0.4, -0.6), xlabel="mean absolute contribution to the score")
             axes.grid(False, axis="y")
         return self
 
 
 def _colors(above_is_rare: bool) -> tuple[str, str]:
-    """Of what is above 0 and below it."""
+    """Colours of values above and below 0."""
     return (RARE, COMMON) if above_is_rare else (COMMON, RARE)
 
 

@@ -1,4 +1,4 @@
-"""How figures look: one style, and for each method the same colour and line everywhere."""
+"""The style of the figures, with a colour, line and marker for each method."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-# Colours of Okabe and Ito [2008], which the colour-blind can tell apart, and a few of Tol's [2021]. Methods of one
-# family share a colour and differ in the line, so that they can be told apart in grey too.
+# Colour-blind safe colours of Okabe and Ito [2008] and of Tol [2021]. Methods of one family share a colour and differ
+# in the line style, which also works in greyscale.
 BLUE, VERMILION, GREEN, PINK, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
 BLACK, BROWN, VIOLET, GREY = "#000000", "#8C510A", "#332288", "#7F7F7F"
 LINES = {
@@ -49,14 +49,14 @@ STYLE: Any = {
     "lines.markersize": 4.0,
     "figure.dpi": 100.0,
     "savefig.dpi": 150.0,
-    "svg.fonttype": "none",  # text stays text
-    "svg.hashsalt": "adacc",  # the same figure, the same file
+    "svg.fonttype": "none",  # keep text as text
+    "svg.hashsalt": "adacc",  # reproducible files
 }
 
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Our style within, and matplotlib's settings as they were afterwards."""
+    """Context with the style of the figures; matplotlib's settings are restored."""
     import matplotlib as mpl
 
     with mpl.rc_context(STYLE):
@@ -64,15 +64,15 @@ def styled() -> Iterator[None]:
 
 
 def line_of(label: str, n_points: int = 0) -> dict[str, Any]:
-    """Colour, line and marker of a method, by its name or its label in the paper; heavier for AdaCC."""
+    """Line properties of a method, by its name or label; AdaCC has thicker lines."""
     name = label.lower().rstrip(".").replace(" ", "-")
     if name in LINES:
         color, line, marker = LINES[name]
     else:
         color, line, marker = OTHERS[sum(map(ord, name)) % len(OTHERS)]
-    look: dict[str, Any] = {"color": color, "linestyle": line, "marker": marker}
+    style: dict[str, Any] = {"color": color, "linestyle": line, "marker": marker}
     if name in ("adacc1", "adacc2"):
-        look |= {"linewidth": 2.4, "zorder": 3}
+        style |= {"linewidth": 2.4, "zorder": 3}
     if n_points > 12:  # a marker on every point would hide the line
-        look["markevery"] = (sum(map(ord, name)) % (n_points // 6), n_points // 6)
-    return look
+        style["markevery"] = (sum(map(ord, name)) % (n_points // 6), n_points // 6)
+    return style

@@ -1,4 +1,4 @@
-"""What happened while a model was boosted, round by round."""
+"""Training history by round."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ QUANTITIES = {
 
 
 class TrainingDisplay(Display):
-    """Several methods' rounds in one axes.
+    """Training history of several methods, by round.
 
     Parameters
     ----------
     rounds : DataFrame
-        Columns ``method``, ``round`` (from 1) and the quantities: ``rare_weight`` (what the round's learner was fitted
-        with), ``alpha`` (of RareBoost, that of predicting the rare class), ``balanced_error``, ``tpr`` and ``tnr`` of
-        the ensemble on the training rows, ``cost`` of the rare class, ``error`` under the initial weights and its
+        Columns ``method``, ``round`` (from 1) and the quantities: ``rare_weight`` (that the weak learner was fitted
+        with), ``alpha`` (RareBoost: of predicting the rare class), ``balanced_error``, ``tpr`` and ``tnr`` of the
+        ensemble on the training rows, ``cost`` of the rare class, ``error`` under the initial weights and its
         ``bound``.
 
     Examples
@@ -54,7 +54,7 @@ class TrainingDisplay(Display):
 
     @classmethod
     def from_estimators(cls, estimators: Any) -> TrainingDisplay:
-        """Of fitted classifiers: a dict by label, or a list."""
+        """Create the display from fitted classifiers: a dict by label, or a list."""
         return cls(
             pd.concat(
                 [_rounds(label, each) for label, each in named(estimators, BaseBoosting).items()], ignore_index=True
@@ -63,12 +63,12 @@ class TrainingDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> TrainingDisplay:
-        """Of one fitted classifier."""
+        """Create the display from one fitted classifier."""
         return cls.from_estimators([estimator])
 
     @classmethod
     def mean_of(cls, displays: Iterable[TrainingDisplay]) -> TrainingDisplay:
-        """The mean over several data sets; where boosting ended early, its last round counts on."""
+        """The mean over several data sets; if boosting stopped early, the values of the last round are repeated."""
         padded = []
         for display in displays:
             for method, of_method in display.rounds.groupby("method", sort=False):
@@ -85,9 +85,12 @@ class TrainingDisplay(Display):
         return self.rounds
 
     def plot(
-        self, quantities: str | Sequence[str] = "balanced_error", ax: Any = None, log: bool = False
+        self,
+        quantities: str | Sequence[str] = "balanced_error",
+        ax: Any = None,
+        log: bool | Sequence[str] = False,
     ) -> TrainingDisplay:
-        """Draw one quantity, or several side by side."""
+        """Draw one quantity, or several side by side; `log`: whether, or for which quantities, the y-axis is log."""
         chosen = [quantities] if isinstance(quantities, str) else list(quantities)
         for name in chosen:
             if name not in QUANTITIES:
@@ -99,7 +102,7 @@ class TrainingDisplay(Display):
                 raise ValueError(f"ax must hold {len(chosen)} axes, one for each quantity, got {len(each)}")
             for name, panel in zip(chosen, each, strict=True):
                 self._draw(name, panel)
-                if log:
+                if log is True or (log and name in log):
                     panel.set_yscale("log")
             handles, labels = each[0].get_legend_handles_labels()
             each[-1].legend(handles, labels, loc="center left", bbox_to_anchor=(1.01, 0.5))
@@ -114,19 +117,19 @@ class TrainingDisplay(Display):
 
 
 class BoundDisplay(TrainingDisplay):
-    """The training error (under the initial weights) and, thin, what it is proved to stay below, in one axes.
+    """The training error (under the initial weights) and its upper bound (thin, dashed).
 
-    The bound is the product of the normalisers; of methods that promise none it may be crossed.
+    The bound is the product of the normalisers. It holds only for methods with a proved bound.
     """
 
     def plot(self, ax: Any = None) -> BoundDisplay:  # type: ignore[override]
-        """Draw both on a logarithmic scale; an error of 0 cannot be seen there."""
+        """Draw error and bound on a log axis; errors of 0 are not drawn."""
         with styled():
             axes = self._canvas(ax, (6.4, 3.8))
             for method, of_method in self.rounds.groupby("method", sort=False):
-                look = line_of(str(method), len(of_method))
-                axes.plot(of_method["round"], of_method["error"].where(of_method["error"] > 0), label=method, **look)
-                axes.plot(of_method["round"], of_method["bound"], color=look["color"], linewidth=0.8, linestyle="--")
+                style = line_of(str(method), len(of_method))
+                axes.plot(of_method["round"], of_method["error"].where(of_method["error"] > 0), label=method, **style)
+                axes.plot(of_method["round"], of_method["bound"], color=style["color"], linewidth=0.8, linestyle="--")
             axes.set(xlabel="round", ylabel="training error, and its bound (thin)", yscale="log")
             axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
         return self

@@ -1,4 +1,4 @@
-"""One HTML file that tells what a comparison found, or what a model has learnt: summarise, draw, render."""
+"""Reports of a comparison or of a fitted model, as one HTML file."""
 
 from adacc.report.page import render, render_model, write
 

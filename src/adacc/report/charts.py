@@ -1,7 +1,7 @@
 """The charts of a comparison as Vega-Lite specifications.
 
-What the reader chooses, the measure, the methods, the threshold, reaches a chart as data or as a parameter. Names that
-users gave are values of data, never part of an expression.
+The reader's choices (measure, methods, threshold) reach a chart as data or as a parameter. Names from the user's data
+are values of data, never part of an expression.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import Any
 
 import altair as alt
 
-from adacc.report.measures import MEASURES, shown, spread
+from adacc.evaluation.measures import MEASURES, shown, spread
 from adacc.report.tables import measures_of
-from adacc.report.theme import INK, PAPER, QUIET, RARE, looks
-from adacc.report.words import finished, mean
+from adacc.report.text import finished, mean
+from adacc.report.theme import INK, PAPER, QUIET, RARE, line_styles
 
 Spec = dict[str, Any]
 TWO_LINES = (
@@ -24,7 +24,7 @@ TWO_LINES = (
 
 
 def names_axis(font_size: int, limit: int, padding: int) -> alt.Axis:
-    """The axis of names of `lines`, of which it shows two, around the middle of their place."""
+    """An axis of names split by `lines`; it shows their first two lines, centred."""
     up = {"condition": {"test": "indexof(datum.label, '\\n') > 0", "value": -font_size / 2}, "value": 0}
     return alt.Axis(
         labelExpr=TWO_LINES, labelOffset=up, labelLineHeight=font_size, labelFontSize=font_size, labelLimit=limit,
@@ -35,33 +35,33 @@ def names_axis(font_size: int, limit: int, padding: int) -> alt.Axis:
 LABELS = names_axis(12, 180, 10)
 SQUARE = 300
 FIT = {"type": "fit-x", "contains": "padding", "resize": True}
-"""As wide as its place, measured again whenever data change: labels may then be longer."""
+"""Charts fill the width of their container; it is measured again when data, and so labels, change."""
 
 
 def spec(chart: Any, **datasets: list[dict[str, Any]]) -> Spec:
-    """A chart as data, as wide as its place, without Altair's own configuration: the page has one for all.
+    """The specification of a chart that fills its container, without configuration: the page has one for all charts.
 
-    Long data come by name, after Altair has looked at the rest: it checks every row that it sees.
+    Long data are added after Altair's validation, which checks every row.
     """
-    found: Spec = chart.properties(width="container", autosize=FIT).to_dict()
-    found.pop("config", None)
-    found.pop("$schema", None)
-    found["datasets"] = found.get("datasets", {}) | datasets
-    return found
+    made: Spec = chart.properties(width="container", autosize=FIT).to_dict()
+    made.pop("config", None)
+    made.pop("$schema", None)
+    made["datasets"] = made.get("datasets", {}) | datasets
+    return made
 
 
 def inline(rows: list[dict[str, Any]]) -> alt.InlineData:
-    """A few rows as data of a chart."""
+    """Rows as data of a chart."""
     return alt.InlineData(values=rows)
 
 
 def lines(label: str, length: int = 24) -> str:
-    """A label in lines of so many characters; the axis shows two of them. All are kept: labels stay different."""
+    """A label in lines of `length` characters. The axis shows two; all are kept, so that labels stay unique."""
     return "\n".join(wrap(label, length, drop_whitespace=False, replace_whitespace=False))
 
 
 def compare_charts(result: dict[str, Any]) -> dict[str, Spec]:
-    """All charts of a comparison but those of the model; the rows of most come from the page's script."""
+    """All charts of a comparison, without those of the model; the page's script adds the data of most."""
     if not finished(result):
         return {}
     return {
@@ -74,18 +74,18 @@ def compare_charts(result: dict[str, Any]) -> dict[str, Spec]:
 
 
 def intervals(result: dict[str, Any]) -> Spec:
-    """Mean, interval and every part of each method, for the measure that is chosen."""
-    means, parts = _measured(result)
+    """Mean, confidence interval and value of every fold, for the chosen measure."""
+    means, folds = _measured(result)
     place = alt.EncodingSortField(field="place", op="min", order="ascending")
     y = alt.Y("label:N", sort=place, title=None, axis=LABELS)
     x_axis = alt.Axis(grid=True, tickCount=6, labelExpr="datum.label + unit")
     tooltip = [alt.Tooltip("label:N", title="method"), alt.Tooltip("shown:N", title="mean")]
     of_means = alt.Chart(alt.NamedData("means")).transform_filter("datum.metric == metric")
-    of_parts = alt.Chart(alt.NamedData("parts")).transform_filter("datum.metric == metric")
+    of_folds = alt.Chart(alt.NamedData("folds")).transform_filter("datum.metric == metric")
     color = alt.condition("datum.own", alt.value(RARE), alt.value(QUIET))
     low = alt.X("low:Q", title=None, axis=x_axis, scale=alt.Scale(zero=False, nice=True))
     layers = [
-        of_parts.mark_tick(thickness=1.2, size=9, opacity=0.55).encode(x=alt.X("value:Q"), y=y, color=color),
+        of_folds.mark_tick(thickness=1.2, size=9, opacity=0.55).encode(x=alt.X("value:Q"), y=y, color=color),
         of_means.mark_rule(strokeWidth=2).encode(x=low, x2="high:Q", y=y, color=color),
         of_means.transform_filter("datum.own")
         .mark_point(shape="circle", size=80, filled=True, opacity=1, color=RARE)
@@ -97,12 +97,12 @@ def intervals(result: dict[str, Any]) -> Spec:
     metric = result["protocol"]["metric"]
     chosen = (alt.param(name="metric", value=metric), alt.param(name="unit", value=MEASURES[metric].unit))
     chart = alt.layer(*layers).add_params(*chosen).properties(height=26 * len(finished(result)))
-    return spec(chart, means=means, parts=parts)
+    return spec(chart, means=means, folds=folds)
 
 
 def _measured(result: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Rows of the means and of the parts, in the units that are shown, with each method's place by each measure."""
-    means, parts = [], []
+    """Data of the means and of the folds, in the units shown, with the rank of each method by each measure."""
+    means, folds = [], []
     for metric in measures_of(result):
         measure = MEASURES[metric]
         have = [method for method in finished(result) if mean(method, metric) is not None]
@@ -111,11 +111,11 @@ def _measured(result: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[s
             values = method["metrics"][metric]
             common = {"metric": metric, "label": lines(method["label"]), "own": method["own"], "place": place}
             at = {key: _scaled(values.get(key), measure.factor) for key in ("mean", "low", "high")}
-            words = f"{shown(metric, values['mean'])} {spread(metric, values.get('std'))}"
-            means.append({**common, **at, "shown": words.strip()})
+            text = f"{shown(metric, values['mean'])} {spread(metric, values.get('std'))}"
+            means.append({**common, **at, "shown": text.strip()})
             drawn = (_scaled(value, measure.factor) for value in values["parts"] if value is not None)
-            parts += [{**common, "value": value} for value in drawn]
-    return means, parts
+            folds += [{**common, "value": value} for value in drawn]
+    return means, folds
 
 
 def _scaled(value: float | None, factor: float) -> float | None:
@@ -123,9 +123,9 @@ def _scaled(value: float | None, factor: float) -> float | None:
 
 
 def _lines(result: dict[str, Any]) -> dict[str, Any]:
-    """Channels for the colour and dash of each method; their legend is the page's own."""
+    """Channels for the colour and dash of each method; the page has the legend."""
     methods = finished(result)
-    of_methods = looks(methods)
+    of_methods = line_styles(methods)
     names = [method["name"] for method in methods]
     colors, dashes = ([of_methods[name][key] for name in names] for key in ("color", "dash"))
     return {
@@ -146,10 +146,10 @@ def _diagonal() -> Any:
 
 
 def _curves(result: dict[str, Any], data: str, x: alt.X, y: alt.Y) -> list[Any]:
-    """Lines of the chosen methods, and a dot where each method decides by itself."""
+    """Curves of the chosen methods, with a dot at the default threshold of each."""
     channels = _lines(result)
     fill = channels.pop("fill")
-    tooltip = [alt.Tooltip("label:N", title="method"), alt.Tooltip("at:N", title="its own decisions")]
+    tooltip = [alt.Tooltip("label:N", title="method"), alt.Tooltip("at:N", title="default threshold")]
     lines = alt.Chart(alt.NamedData(data)).mark_line(strokeWidth=2).encode(x=x, y=y, order="order:Q", **channels)
     dots = (
         alt.Chart(alt.NamedData(f"{data}_points"))
@@ -160,24 +160,24 @@ def _curves(result: dict[str, Any], data: str, x: alt.X, y: alt.Y) -> list[Any]:
 
 
 def roc(result: dict[str, Any]) -> Spec:
-    """False alarms against the caught."""
-    x = alt.X(**_share_axis("x", "others that raise a false alarm"))
-    y = alt.Y(**_share_axis("y", "positive rows caught"))
+    """ROC curves."""
+    x = alt.X(**_share_axis("x", "false positive rate"))
+    y = alt.Y(**_share_axis("y", "true positive rate"))
     return spec(alt.layer(_diagonal(), *_curves(result, "roc", x, y)).properties(height=SQUARE))
 
 
 def precision_recall(result: dict[str, Any]) -> Spec:
-    """The caught against the share of alarms that is right."""
-    x = alt.X(**_share_axis("x", "positive rows caught"))
-    y = alt.Y(**_share_axis("y", "alarms that are right"))
+    """Precision-recall curves."""
+    x = alt.X(**_share_axis("x", "recall (TPR)"))
+    y = alt.Y(**_share_axis("y", "precision"))
     return spec(alt.layer(*_curves(result, "pr", x, y)).properties(height=SQUARE))
 
 
 def calibration(result: dict[str, Any]) -> Spec:
-    """Predicted probabilities against how often it was so; larger dots stand for more rows."""
+    """Observed share of positive rows against predicted probability; larger dots stand for more rows."""
     channels = _lines(result)
     fill = channels.pop("fill")
-    x, y = alt.X(**_share_axis("x", "probability predicted")), alt.Y(**_share_axis("y", "share observed"))
+    x, y = alt.X(**_share_axis("x", "predicted probability")), alt.Y(**_share_axis("y", "observed share"))
     size = alt.Size("rows:Q", legend=None, scale=alt.Scale(range=[25, 220]))
     tooltip = [
         alt.Tooltip("label:N", title="method"),
@@ -192,7 +192,7 @@ def calibration(result: dict[str, Any]) -> Spec:
 
 
 def cost() -> Spec:
-    """The total cost over all thresholds, and the threshold that is chosen."""
+    """Total cost at every threshold, and the chosen threshold."""
     plain = alt.Axis(grid=False, tickCount=6)
     x = alt.X("at:Q", title="threshold", scale=alt.Scale(zero=False, nice=False), axis=plain)
     y = alt.Y("cost:Q", title="total cost", scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=4, format="~s"))

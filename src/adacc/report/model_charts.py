@@ -7,36 +7,36 @@ from typing import Any
 import altair as alt
 
 from adacc.report.charts import LABELS, Spec, inline, lines, names_axis, spec
-from adacc.report.measures import signed
+from adacc.report.numbers import signed
 from adacc.report.tables import strongest
 from adacc.report.theme import COMMON, INK, QUIET, RARE
 
-MOST_BARS = 15
-MOST_STEPS = 12
-MOST_LABELS = 12
-LINE_OF_BARS = 20
+FEATURES_MAX = 15
+WATERFALL_FEATURES_MAX = 12
+CATEGORIES_MAX = 12
+CATEGORY_LINE_LENGTH = 20
 """Characters in a line of a category's label."""
 
 
 def model_charts(model: dict[str, Any]) -> dict[str, Spec]:
-    """All charts of a model that its numbers allow."""
-    found = {}
+    """All charts of a model that its data allow."""
+    charts = {}
     if any(each["share"] for each in model["importances"]):
-        found["importances"] = importances(model)
-    reach = _reach(model["shapes"])
+        charts["importances"] = importances(model)
+    domain = _score_domain(model["shapes"])
     for number, shape in enumerate(model["shapes"]):
-        found[f"shape{number}"] = step(shape, reach) if shape["kind"] == "number" else bars(shape, reach)
+        charts[f"shape{number}"] = step(shape, domain) if shape["kind"] == "number" else bars(shape, domain)
     if (model.get("rounds_history") or {}).get("round"):
-        found["errors"] = errors(model)
-        found["weight"] = weight(model)
+        charts["errors"] = errors(model)
+        charts["weight"] = weight(model)
     if model.get("row"):
-        found["waterfall"] = waterfall(model["row"])
-    return found
+        charts["waterfall"] = waterfall(model["row"])
+    return charts
 
 
 def importances(model: dict[str, Any]) -> Spec:
-    """The features that the model uses most."""
-    most = [each for each in model["importances"] if each["share"]][:MOST_BARS]
+    """The most important features."""
+    most = [each for each in model["importances"] if each["share"]][:FEATURES_MAX]
     rows = [{"feature": lines(str(each["feature"])), "share": each["share"]} for each in most]
     base = alt.Chart(inline(rows)).encode(
         y=alt.Y("feature:N", sort=None, title=None, axis=LABELS),
@@ -49,8 +49,8 @@ def importances(model: dict[str, Any]) -> Spec:
     return spec(chart.properties(height=24 * len(rows)))
 
 
-def _reach(shapes: list[dict[str, Any]]) -> list[float]:
-    """One range of scores for all shapes, so that they can be compared."""
+def _score_domain(shapes: list[dict[str, Any]]) -> list[float]:
+    """The common range of scores of all shapes, so that they can be compared."""
     values = [0.0]
     for shape in shapes:
         values += [value for value in (*shape["y"], shape["missing"]) if value is not None]
@@ -59,13 +59,13 @@ def _reach(shapes: list[dict[str, Any]]) -> list[float]:
     return [low - margin, high + margin]
 
 
-def step(shape: dict[str, Any], reach: list[float]) -> Spec:
-    """What a numeric feature adds to the score; missing values are a broken line across."""
+def step(shape: dict[str, Any], domain: list[float]) -> Spec:
+    """Shape function of a numeric feature; a dashed line shows the value for missing values."""
     x, y = list(shape["x"]), list(shape["y"])
-    y += y[-1:] * (len(x) - len(y))  # the last value holds up to the last x
+    y += y[-1:] * (len(x) - len(y))  # the last value extends to the last x
     rows = [{"x": at, "y": value} for at, value in zip(x, y, strict=True)]
     at_x = alt.X("x:Q", title=None, scale=alt.Scale(zero=False, nice=False), axis=alt.Axis(grid=False, tickCount=4))
-    at_y = alt.Y("y:Q", title=None, scale=alt.Scale(domain=reach), axis=alt.Axis(tickCount=4))
+    at_y = alt.Y("y:Q", title=None, scale=alt.Scale(domain=domain), axis=alt.Axis(tickCount=4))
     layers = [
         alt.Chart(inline([{"y": 0}])).mark_rule(color=QUIET, strokeWidth=0.8).encode(y=at_y),
         alt.Chart(alt.NamedData("steps"))
@@ -73,20 +73,23 @@ def step(shape: dict[str, Any], reach: list[float]) -> Spec:
         .encode(x=at_x, y=at_y),
     ]
     if shape["missing"] is not None:
-        gaps = alt.Chart(inline([{"y": shape["missing"]}]))
-        layers.append(gaps.mark_rule(color=COMMON, strokeDash=[5, 3], strokeWidth=1.4).encode(y=at_y))
+        missing = alt.Chart(inline([{"y": shape["missing"]}]))
+        layers.append(missing.mark_rule(color=COMMON, strokeDash=[5, 3], strokeWidth=1.4).encode(y=at_y))
     return spec(alt.layer(*layers).properties(height=150), steps=rows)
 
 
-def bars(shape: dict[str, Any], reach: list[float]) -> Spec:
-    """What each category adds to the score: the strongest where there are many."""
+def bars(shape: dict[str, Any], domain: list[float]) -> Spec:
+    """Shape function of a categorical feature: the categories with the largest absolute values."""
     pairs = sorted(zip(map(str, shape["labels"]), shape["y"], strict=True), key=lambda pair: -abs(pair[1]))
-    rows = [{"label": lines(label, LINE_OF_BARS), "y": value, "missing": False} for label, value in pairs[:MOST_LABELS]]
+    rows = [
+        {"label": lines(label, CATEGORY_LINE_LENGTH), "y": value, "missing": False}
+        for label, value in pairs[:CATEGORIES_MAX]
+    ]
     rows.sort(key=lambda row: -row["y"])
     if shape["missing"] is not None:
         rows.append({"label": "(missing)", "y": shape["missing"], "missing": True})
     at_y = alt.Y("label:N", sort=None, title=None, axis=names_axis(11, 140, 6))
-    at_x = alt.X("y:Q", title=None, scale=alt.Scale(domain=reach), axis=alt.Axis(tickCount=4))
+    at_x = alt.X("y:Q", title=None, scale=alt.Scale(domain=domain), axis=alt.Axis(tickCount=4))
     color = alt.condition("datum.missing", alt.value(COMMON), alt.value(RARE))
     chart = alt.layer(
         alt.Chart(inline(rows)).mark_bar(height={"band": 0.6}).encode(x=at_x, y=at_y, color=color),
@@ -96,14 +99,14 @@ def bars(shape: dict[str, Any], reach: list[float]) -> Spec:
 
 
 ERRORS = {
-    "rare_error": ("positive rows missed", RARE, [1, 0]),
-    "common_error": ("others that raise an alarm", COMMON, [6, 3]),
+    "rare_error": ("false negative rate (missed)", RARE, [1, 0]),
+    "common_error": ("false positive rate (false alarms)", COMMON, [6, 3]),
     "balanced_error": ("balanced error", INK, [2, 2]),
 }
 
 
 def errors(model: dict[str, Any]) -> Spec:
-    """Errors of both classes on the training rows, round by round."""
+    """Errors of both classes on the training rows by round."""
     history = model["rounds_history"]
     rows = [
         {"round": at, "error": value, "of": label}
@@ -126,7 +129,7 @@ def errors(model: dict[str, Any]) -> Spec:
 
 
 def weight(model: dict[str, Any]) -> Spec:
-    """The share of the weight that lies on the positive class, round by round."""
+    """Share of the positive class in the row weights by round."""
     history = model["rounds_history"]
     pairs = zip(history["round"], history["rare_weight"], strict=True)
     rows = [{"round": at, "weight": value} for at, value in pairs if value is not None]
@@ -144,7 +147,7 @@ def _rounds_axis() -> alt.X:
 
 
 def waterfall(row: dict[str, Any]) -> Spec:
-    """From the intercept to the score of a row, a feature at a time; the weakest together."""
+    """Waterfall from the intercept to the score of a row; small contributions are summed."""
     steps = waterfall_steps(row)
     base = alt.Chart(inline(steps)).encode(y=alt.Y("label:N", sort=None, title=None, axis=LABELS))
     color = alt.Color(
@@ -160,14 +163,14 @@ def waterfall(row: dict[str, Any]) -> Spec:
 
 
 def waterfall_steps(row: dict[str, Any]) -> list[dict[str, Any]]:
-    """Bars of a waterfall: where each starts and ends, and the sum at last."""
+    """Bars of a waterfall: start and end of each contribution, and the score."""
     ordered = strongest(row)
-    parts = [("(start)", row["intercept"])]
-    parts += [(f"{name} = {value}", added) for name, value, added in ordered[:MOST_STEPS]]
-    if rest := ordered[MOST_STEPS:]:
-        parts.append((f"({len(rest)} more)", sum(added for _, _, added in rest)))
+    changes = [("(intercept)", row["intercept"])]
+    changes += [(f"{name} = {value}", added) for name, value, added in ordered[:WATERFALL_FEATURES_MAX]]
+    if rest := ordered[WATERFALL_FEATURES_MAX:]:
+        changes.append((f"({len(rest)} more)", sum(added for _, _, added in rest)))
     steps, level = [], 0.0
-    for label, change in parts:
+    for label, change in changes:
         steps.append(_bar(label, level, level + change, "for" if change >= 0 else "against"))
         level += change
     return [*steps, _bar("(score)", 0.0, row["score"], "sum")]

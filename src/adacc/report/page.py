@@ -1,6 +1,6 @@
-"""The page: words, tables and charts in one HTML file that asks nothing of the network.
+"""Renders the report: text, tables and charts in one HTML file that needs no network.
 
-The libraries that draw and render are loaded when a page is made: the words are for the terminal, too.
+Altair and Jinja2 are imported when a page is rendered, since the terminal uses only the text.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from adacc.evaluation.measures import MEASURES
 from adacc.files import whole_file
-from adacc.report import tables, words
-from adacc.report.measures import MEASURES
+from adacc.report import tables, text
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -30,17 +30,17 @@ def render(result: dict[str, Any]) -> str:
     Parameters
     ----------
     result : dict
-        What `adacc.compare` found, as plain data.
+        A comparison as plain data, from `adacc.compare`.
 
     Returns
     -------
     str
-        A whole HTML page with scripts, styles and data inside.
+        An HTML page that contains its scripts, styles and data.
     """
     from adacc.report.charts import compare_charts
     from adacc.report.model_charts import model_charts
-    from adacc.report.model_words import about_model
-    from adacc.report.theme import looks
+    from adacc.report.model_text import about_model
+    from adacc.report.theme import line_styles
 
     result = _finite(result)
     model = result["model"]
@@ -50,18 +50,18 @@ def render(result: dict[str, Any]) -> str:
         result,
         charts=charts,
         data={"methods": _curves(result), "measures": _labels(result)},
-        title=f"Finding {words.quoted(result['data']['positive'])} in {Path(result['data']['source']).name}",
-        summary=words.summary(result),
-        headline=words.headline(result),
+        title=f"Finding {text.quoted(result['data']['positive'])} in {Path(result['data']['source']).name}",
+        summary=text.summary(result),
+        headline=text.headline(result),
         ranking=tables.ranking(result),
         failures=tables.failures(result),
         intervals=tables.intervals(result),
         areas=tables.areas(result),
         decisions=tables.decisions(result),
-        looks=looks(words.finished(result)),
-        chosen=_chosen(words.finished(result)),
-        class_counts=words.class_counts(result["data"]),
-        about_data=words.about_data(result["data"]),
+        line_styles=line_styles(text.finished(result)),
+        chosen=_chosen(text.finished(result)),
+        class_counts=text.class_counts(result["data"]),
+        about_data=text.about_data(result["data"]),
         columns=tables.columns(result["data"]),
         protocol=tables.protocol(result),
         model=about_model(model, result["data"]["positive"]) if model else None,
@@ -69,20 +69,20 @@ def render(result: dict[str, Any]) -> str:
 
 
 def render_model(result: dict[str, Any]) -> str:
-    """The report of one model, and of one row's score if the model section has a ``row``.
+    """The report of one model, and of one row's score if the model has a ``row``.
 
     Parameters
     ----------
     result : dict
-        As of `render`, with ``model`` and without the comparison.
+        As for `render`, with ``model`` but without ``methods``.
 
     Returns
     -------
     str
-        A whole HTML page.
+        An HTML page.
     """
     from adacc.report.model_charts import model_charts
-    from adacc.report.model_words import about_model
+    from adacc.report.model_text import about_model
 
     result = _finite(result)
     model = result["model"]
@@ -91,31 +91,31 @@ def render_model(result: dict[str, Any]) -> str:
         result,
         charts=model_charts(model),
         data={},
-        title=f"What {model['label']} has learnt",
+        title=f"{model['label']}: the fitted model",
         model=about_model(model, (result.get("data") or {}).get("positive")),
     )
 
 
 def write(result: dict[str, Any], path: str | os.PathLike[str]) -> None:
-    """Write the report of a comparison, or of a model where there is none, all or nothing.
+    """Write the report of a comparison, or of a model, atomically.
 
     Parameters
     ----------
     result : dict
-        As of `render` or `render_model`.
+        As for `render` or `render_model`.
     path : path
-        The file; what was there is replaced once the new one is complete.
+        The file; an existing file is replaced when the new one is complete.
     """
     page = (render if "methods" in result else render_model)(result)
-    # A file name that is no text has signs that cannot be written; they become question marks.
+    # A file name that is not valid Unicode is shown with question marks.
     with whole_file(path) as scratch:
         scratch.write_bytes(page.encode("utf-8", "replace"))
 
 
-def _page(template: str, result: dict[str, Any], charts: dict[str, Any], data: dict[str, Any], **parts: Any) -> str:
+def _page(template: str, result: dict[str, Any], charts: dict[str, Any], data: dict[str, Any], **variables: Any) -> str:
     from adacc.report.theme import CONFIG
 
-    scripts = [_text("theme.js"), *([_bundle()] if charts else []), _wrapped()]
+    scripts = [_template("theme.js"), *([_bundle()] if charts else []), _script()]
     return (
         _environment()
         .get_template(template)
@@ -123,10 +123,10 @@ def _page(template: str, result: dict[str, Any], charts: dict[str, Any], data: d
             result=result,
             scripts=scripts,
             hashes=[b64encode(sha256(script.encode()).digest()).decode() for script in scripts],
-            style="\n".join(map(_text, STYLES)),
+            style="\n".join(map(_template, STYLES)),
             page_data={"charts": charts, "config": CONFIG, **data},
             charts=charts,
-            **parts,
+            **variables,
         )
     )
 
@@ -135,30 +135,30 @@ def _page(template: str, result: dict[str, Any], charts: dict[str, Any], data: d
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("adacc.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
-    return made
+    environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
+    return environment
 
 
-def _wrapped() -> str:
-    """The page's scripts in a scope of their own: the bundle has short names of its own."""
-    inside = "\n".join(map(_text, SCRIPTS))
-    return f"(() => {{\n'use strict';\n{inside}}})();"
+def _script() -> str:
+    """The page's scripts in a function scope, apart from the global names of the Vega bundle."""
+    body = "\n".join(map(_template, SCRIPTS))
+    return f"(() => {{\n'use strict';\n{body}}})();"
 
 
-def _text(name: str) -> str:
+def _template(name: str) -> str:
     return (Path(__file__).parent / "templates" / name).read_text(encoding="utf-8")
 
 
 @cache
 def _bundle() -> str:
-    """Vega, Vega-Lite and Vega-Embed in the version that Altair writes for."""
+    """Vega, Vega-Lite and Vega-Embed in the version that Altair supports."""
     import altair as alt
     import vl_convert
 
@@ -167,7 +167,7 @@ def _bundle() -> str:
 
 
 def _finite(value: Any) -> Any:
-    """The same data with None for what is no number: JSON has no name for it."""
+    """The same data with None for NaN and infinity, which JSON cannot store."""
     if isinstance(value, dict):
         return {key: _finite(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
@@ -177,27 +177,27 @@ def _finite(value: Any) -> Any:
 
 def _labels(result: dict[str, Any]) -> list[dict[str, str]]:
     """The measures to choose from."""
-    found = ((name, MEASURES[name]) for name in tables.measures_of(result))
-    return [{"name": name, "label": each.label, "about": each.about, "unit": each.unit} for name, each in found]
+    measures = ((name, MEASURES[name]) for name in tables.measures_of(result))
+    return [{"name": name, "label": each.label, "about": each.about, "unit": each.unit} for name, each in measures]
 
 
 def _chosen(methods: list[dict[str, Any]]) -> list[str]:
-    """Which curves are drawn at first: the best, the best of adacc's own and the best baseline."""
+    """Methods whose curves are drawn at first: the best, the best of adacc and the best baseline."""
     first = methods[:1] + [next((each for each in methods if each["own"] == own), None) for own in (True, False)]
     return list(dict.fromkeys(each["name"] for each in first if each))
 
 
 def _curves(result: dict[str, Any]) -> list[dict[str, Any]]:
-    """What the page's script draws of every method."""
-    found = []
-    for method in words.finished(result):
+    """Curves and counts of every method, for the page's script."""
+    curves = []
+    for method in text.finished(result):
         if pooled := method.get("pooled"):
-            found.append({"name": method["name"], "label": method["label"], **_rounded(pooled)})
-    return found
+            curves.append({"name": method["name"], "label": method["label"], **_rounded(pooled)})
+    return curves
 
 
 def _rounded(value: Any) -> Any:
-    """Six digits are more than a curve can show, and half the page."""
+    """The same data with six significant digits, which halves the size of the page."""
     if isinstance(value, dict):
         return {key: _rounded(each) for key, each in value.items()}
     if isinstance(value, list):

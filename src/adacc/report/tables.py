@@ -1,49 +1,52 @@
-"""The result as small tables of text, each cell with the number it is sorted by."""
+"""The tables of the report; each cell has its text and the number it is sorted by."""
 
 from __future__ import annotations
 
 from statistics import median
 from typing import Any
 
-from adacc.report.measures import MEASURES, MISSING, shown, signed, significant, spread
-from adacc.report.words import Method, as_good, finished, mean, p_value, share
+from adacc.evaluation.measures import MEASURES, MISSING, in_sentence, shown, spread
+from adacc.report.numbers import signed, significant
+from adacc.report.text import Method, finished, is_like_best, mean, p_value, share
 
 Table = dict[str, Any]
-TABLE_FOLDS_AT = 12
-"""Longer tables are folded."""
+COLUMNS_OPEN_MAX = 12
+"""A longer table of columns is collapsed at first."""
 
 
 def cell(text: str, sort: float | None = None, spread: str = "") -> dict[str, Any]:
-    """A cell: what is read, what it is sorted by, and what stands smaller below."""
+    """A cell: its text, its sort key, and the smaller text below."""
     return {"text": text, "sort": sort, "spread": spread}
 
 
 def measures_of(result: dict[str, Any]) -> list[str]:
-    """The measures that the result has: the one of the ranking first."""
+    """The measures of the result; the one that ranks is first."""
     first = result["protocol"]["metric"]
     has = [name for name in MEASURES if any(method["metrics"].get(name) for method in finished(result))]
     return sorted(has, key=lambda name: name != first)
 
 
 def ranking(result: dict[str, Any]) -> Table:
-    """Methods by rank: every measure with its spread, and how far behind the best."""
+    """Methods by rank, with every measure, its standard deviation, and the difference from the best."""
     names, metric = measures_of(result), result["protocol"]["metric"]
     tuned = any(method["cost"] for method in result["methods"])
     heads = [{"text": MEASURES[name].short, "title": MEASURES[name].about} for name in names]
     if tuned:
-        heads.append({"text": "Cost", "title": "tuned cost of the common class, that of the rare one being 1: median"})
+        heads.append(
+            {"text": "Cost", "title": "median tuned cost of the common class; the cost of the rare class is 1"}
+        )
     rows = []
     for rank, method in enumerate(finished(result), 1):
         cells = [_measured(method, name) for name in names] + ([_cost(method)] if tuned else [])
-        rows.append(_row(method, rank, cells, standing(method, metric)))
+        rows.append(_row(method, rank, cells, versus_best(method, metric)))
     empty = [cell(MISSING)] * len(heads)
     rows += [_row(each, None, empty, cell("failed")) for each in result["methods"] if not each["metrics"]]
-    return {"heads": heads, "rows": rows, "metric": MEASURES[metric].label}
+    return {"heads": heads, "rows": rows, "metric": in_sentence(metric)}
 
 
-def _row(method: Method, rank: int | None, cells: list[dict[str, Any]], standing: dict[str, Any]) -> dict[str, Any]:
-    told = {key: method[key] for key in ("name", "label", "own", "library", "about")}
-    return {**told, "rank": rank, "cells": cells, "standing": standing, "as_good": as_good(method)}
+def _row(method: Method, rank: int | None, cells: list[dict[str, Any]], versus: dict[str, Any]) -> dict[str, Any]:
+    fields = {key: method[key] for key in ("name", "label", "own", "library", "about")}
+    return {**fields, "rank": rank, "cells": cells, "versus_best": versus, "is_like_best": is_like_best(method)}
 
 
 def _measured(method: Method, name: str) -> dict[str, Any]:
@@ -56,8 +59,8 @@ def _cost(method: Method) -> dict[str, Any]:
     return cell(significant(median(costs), 2), median(costs)) if costs else cell(MISSING)
 
 
-def standing(method: Method, metric: str) -> dict[str, Any]:
-    """How far a method is behind the best, and the p-value of that."""
+def versus_best(method: Method, metric: str) -> dict[str, Any]:
+    """Difference of a method from the best, and its p-value."""
     versus = method["versus_best"]
     if versus is None:
         return cell("best", 0.0)
@@ -70,12 +73,12 @@ def standing(method: Method, metric: str) -> dict[str, Any]:
 
 
 def failures(result: dict[str, Any]) -> list[dict[str, str]]:
-    """Methods that failed in a part or in all, and why."""
-    parts = result["protocol"]["parts"]
+    """Methods that failed in some or all folds, with the error."""
+    folds = result["protocol"]["parts"]
     return [
         {
             "label": method["label"],
-            "where": "everywhere" if not method["metrics"] else f"in {method['failed']['parts']} of {parts} parts",
+            "where": f"in {method['failed']['parts']} of {folds} folds",
             "reason": method["failed"]["reason"],
         }
         for method in result["methods"]
@@ -84,7 +87,7 @@ def failures(result: dict[str, Any]) -> list[dict[str, str]]:
 
 
 def intervals(result: dict[str, Any]) -> Table:
-    """Mean and interval of every measure: what the chart of intervals shows."""
+    """Mean and confidence interval of every measure, as in the chart of intervals."""
     names = measures_of(result)
     rows = [
         {"label": method["label"], "cells": [_interval(method["metrics"].get(name) or {}, name) for name in names]}
@@ -101,7 +104,7 @@ def _interval(values: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def decisions(result: dict[str, Any]) -> list[dict[str, Any]]:
-    """What each method's own decisions come to, as counts."""
+    """Confusion counts of each method at its default threshold."""
     rows = []
     for method in finished(result):
         counts = (method.get("pooled") or {}).get("default")
@@ -112,7 +115,7 @@ def decisions(result: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def areas(result: dict[str, Any]) -> list[dict[str, Any]]:
-    """What the curves come to: the areas below them, and how good the probabilities are."""
+    """Areas under the curves, and Brier scores."""
     names = [name for name in ("auc", "average_precision", "brier") if name in measures_of(result)]
     rows = [
         {"label": method["label"], "cells": [shown(name, mean(method, name)) for name in names]}
@@ -122,7 +125,7 @@ def areas(result: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def columns(data: dict[str, Any]) -> Table:
-    """The features: kind, gaps, values, and how well each tells the classes apart alone."""
+    """The columns: kind, missing values, distinct values and the AUC of the column on its own."""
     rows = [
         [
             cell(str(column["name"])),
@@ -134,32 +137,32 @@ def columns(data: dict[str, Any]) -> Table:
         ]
         for column in data["columns"]
     ]
-    heads = ["Column", "Kind", "Missing", "of all rows", "Distinct values", "AUC alone"]
-    return {"heads": heads, "rows": rows, "folded": len(rows) > TABLE_FOLDS_AT}
+    heads = ["Column", "Kind", "Missing", "Share missing", "Distinct values", "AUC on its own"]
+    return {"heads": heads, "rows": rows, "folded": len(rows) > COLUMNS_OPEN_MAX}
 
 
 def protocol(result: dict[str, Any]) -> list[tuple[str, str]]:
-    """How it was done."""
+    """Settings of the comparison."""
     how = result["protocol"]
-    parts = f"{how['folds']} folds" + (f", {how['repeats']} times" if how["repeats"] > 1 else "")
-    done = "" if how["parts_done"] == how["parts"] else f"; {how['parts_done']} of {how['parts']} parts done"
+    folds = f"{how['folds']} folds" + (f", {how['repeats']} repeats" if how["repeats"] > 1 else "")
+    done = "" if how["parts_done"] == how["parts"] else f"; {how['parts_done']} of {how['parts']} folds done"
     return [
-        ("Cross-validation", f"{parts}, {how['splits']}{done}"),
-        ("Rounds of boosting", f"{how['rounds']:,}"),
-        ("Ranked by", MEASURES[how["metric"]].label.lower()),
+        ("Cross-validation", f"{folds}, {how['splits']}{done}"),
+        ("Boosting rounds", f"{how['rounds']:,}"),
+        ("Ranked by", in_sentence(how["metric"])),
         *([("Tuned", how["tuned"])] if how["tuned"] else []),
-        ("Seed", str(how["seed"])),
+        ("Random seed", str(how["seed"])),
     ]
 
 
 def importances(model: dict[str, Any]) -> list[list[dict[str, Any]]]:
-    """All features that the model uses."""
+    """Importance of every feature that the model uses."""
     shares = [(str(each["feature"]), each["share"]) for each in model["importances"]]
     return [[cell(feature), cell(f"{100 * share:.1f}%", share)] for feature, share in shares]
 
 
 def rounds(model: dict[str, Any]) -> list[list[str]]:
-    """A few rounds, closer at the start: errors by class and the weight of the rare one."""
+    """Errors of both classes and the weight of the positive class, at about ten rounds."""
     history = model.get("rounds_history")
     if not history or not history["round"]:
         return []
@@ -170,18 +173,18 @@ def rounds(model: dict[str, Any]) -> list[list[str]]:
 
 
 def strongest(row: dict[str, Any]) -> list[tuple[str, str, float]]:
-    """Feature, value and contribution, the strongest first."""
+    """Feature, value and contribution, largest absolute contribution first."""
     ordered = sorted(row["contributions"], key=lambda each: -abs(each["contribution"]))
     return [(str(each["feature"]), value_text(each["value"]), each["contribution"]) for each in ordered]
 
 
 def contributions(row: dict[str, Any]) -> list[list[dict[str, Any]]]:
-    """What each feature of a row adds to its score."""
+    """Contribution of each feature to the score of a row."""
     return [[cell(name), cell(value), cell(signed(added), added)] for name, value, added in strongest(row)]
 
 
 def value_text(value: object) -> str:
-    """A value of a feature as it is written beside its name."""
+    """The value of a feature as text."""
     if value is None:
         return "missing"
     if isinstance(value, int | float) and not isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""How charts look. Colours are CSS variables of the page, so that they follow its theme, on screen and on paper."""
+"""Colours and styles of the charts. Colours are CSS variables of the page, which follow its theme."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ INK, QUIET, RULE, PAPER = "var(--ink)", "var(--muted)", "var(--rule)", "var(--pa
 
 CONFIG: dict[str, Any] = {
     "background": None,
-    # A chart is one picture with a description to screen readers, and its numbers stand in a table.
+    # To screen readers a chart is one image with a description; its numbers are in a table.
     "aria": False,
     "view": {"stroke": None},
     "axis": {
@@ -45,8 +45,8 @@ CONFIG: dict[str, Any] = {
 }
 
 
-def looks(methods: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Colour and line of each method: those of our figures, and for baselines what is left.
+def line_styles(methods: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Colour and dash pattern of each method: those of the figures; baselines get the unused ones.
 
     Returns
     -------
@@ -56,10 +56,10 @@ def looks(methods: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     known = {name: (color, line) for name, (color, line, _) in style.LINES.items()}
     taken = {known[each["name"]] for each in methods if each["name"] in known}
     hues = (style.GREEN, style.VIOLET, style.BROWN, style.PINK, style.SKY, style.ORANGE, style.GREY)
-    # More methods than pairs, and a pair comes twice: nobody looks at that many lines at once.
+    # With more methods than pairs, pairs repeat.
     free = cycle([pair for line, color in product(DASHES, hues) if (pair := (color, line)) not in taken])
-    found = {}
+    styles = {}
     for method in methods:
         color, line = known.get(method["name"]) or next(free)
-        found[method["name"]] = {"color": COLORS[color], "dash": DASHES[line]}
-    return found
+        styles[method["name"]] = {"color": COLORS[color], "dash": DASHES[line]}
+    return styles

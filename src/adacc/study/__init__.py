@@ -1,1 +1,1 @@
-"""The evaluation: which method is better, on what, and is it real."""
+"""Studies: cross-validation of many methods on many data sets, with tables and tests."""

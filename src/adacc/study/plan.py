@@ -1,4 +1,4 @@
-"""What a study does, as data: which methods, on which sets, how often."""
+"""The protocol of a study: data sets, methods, repeats and folds."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from adacc.evaluation.baselines import BASELINES
 from adacc.learners.splits import CRITERIA
 
 IN_TWO_DIALECTS = ("adacc1", "adan-cc1", "csb1", "adac1", "adac3", "adacost", "smoteboost")
-"""Methods that the authors' code computes otherwise than the paper prints them; the others are the same in both."""
+"""Methods whose formulas differ between the paper and the authors' code."""
 
 
 class Task(NamedTuple):
-    """One training and test part: the unit of work, and of what is stored."""
+    """One fold of one repeat on one data set: the unit of computing and of storage."""
 
     dataset: str
     repeat: int
@@ -39,12 +39,12 @@ class Variant(NamedTuple):
 
 @dataclass(frozen=True)
 class Protocol:
-    """A study: `paper.toml` says what each entry means.
+    """The settings of a study; the comments of `paper.toml` explain each entry.
 
     Attributes
     ----------
     files : dict
-        The user's own data: a file and the name of its target column for each name among `datasets`.
+        The user's own data: file and target column by name of the data set.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Protocol:
     files: dict[str, tuple[str, str | None]]
 
     def tasks(self) -> list[Task]:
-        """All of them, set by set."""
+        """All tasks, by data set."""
         return [
             Task(dataset, repeat, fold)
             for dataset in self.datasets
@@ -74,13 +74,13 @@ class Protocol:
         ]
 
     def variants(self) -> Iterator[Variant]:
-        """The methods of adacc, each in every dialect in which it is another."""
+        """The methods of adacc, in both dialects if the dialects differ."""
         for method in self.methods:
             for dialect in self.dialects if method in IN_TWO_DIALECTS else self.dialects[:1]:
                 yield Variant(method, dialect)
 
     def baselines_of(self, task: Task) -> list[str]:
-        """The methods of other libraries that take part."""
+        """The baselines of a task."""
         if task.repeat >= self.fewer_repeats.get(task.dataset, self.repeats):
             return []
         return [name for name, repeats in self.baselines.items() if task.repeat < repeats]
@@ -90,7 +90,7 @@ class Protocol:
 
     @classmethod
     def from_json(cls, entries: dict[str, Any]) -> Protocol:
-        """Of a TOML or JSON file; checked."""
+        """Read and check the entries of a TOML or JSON file."""
         known = {field.name for field in fields(cls)}
         for name in entries:
             if name not in known:
@@ -102,7 +102,7 @@ class Protocol:
             name: tuple(value) if isinstance(value, list) else value for name, value in entries.items()
         }
         frozen = {"tables": {}, "files": {}, **frozen}
-        if isinstance(frozen["methods"], dict):  # studies of earlier versions give each method a label, too
+        if isinstance(frozen["methods"], dict):  # earlier versions stored a label with each method
             frozen["methods"] = tuple(frozen["methods"])
         if frozen["max_bins"] == "exact":  # TOML has no None
             frozen["max_bins"] = None
@@ -112,7 +112,7 @@ class Protocol:
 
 
 def read_protocol(name: str | Path) -> Protocol:
-    """The study of a name, as it comes with the package, or of a TOML file.
+    """Read a study that the package ships, by name, or a TOML file.
 
     Examples
     --------
@@ -127,9 +127,10 @@ def read_protocol(name: str | Path) -> Protocol:
     elif Path(name).is_file():
         text = Path(name).read_text(encoding="utf-8")
     else:
-        ours = sorted(Path(file.name).stem for file in folder.iterdir() if file.name.endswith(".toml"))
-        given = ", ".join(map(repr, ours))
-        raise ValueError(f"there is no study {str(name)!r}: give {given} or the path of a TOML file")
+        names = sorted(Path(file.name).stem for file in folder.iterdir() if file.name.endswith(".toml"))
+        raise ValueError(
+            f"study must be one of {', '.join(map(repr, names))} or the path of a TOML file, got {str(name)!r}"
+        )
     try:
         return Protocol.from_json(tomllib.loads(text))
     except (TypeError, ValueError) as error:
@@ -137,12 +138,12 @@ def read_protocol(name: str | Path) -> Protocol:
 
 
 def label_of(method: str) -> str:
-    """The method's name in tables and figures."""
+    """The label of a method in tables and figures."""
     return METHODS[method].label if method in METHODS else BASELINES[method].name
 
 
 def choose_methods(protocol: Protocol, names: Iterable[str]) -> Protocol:
-    """The study with these methods only; ones that it did not have take part in every repeat."""
+    """The study with only these methods; added baselines run in every repeat."""
     methods, baselines = [], {}
     for name in dict.fromkeys(names):
         if name in METHODS:
@@ -155,7 +156,7 @@ def choose_methods(protocol: Protocol, names: Iterable[str]) -> Protocol:
 
 
 def check(protocol: Protocol) -> Protocol:
-    """The protocol, if it makes sense."""
+    """Return the protocol if it is valid, or raise ValueError."""
     for name, least in {"repeats": 1, "folds": 2, "seed": 0}.items():
         _check_whole(name, getattr(protocol, name), least)
     rounds, costs = protocol.rounds, protocol.costs
@@ -182,18 +183,20 @@ def _check_sets(protocol: Protocol) -> None:
         raise ValueError("datasets must name at least one set")
     for name, count in Counter(protocol.datasets).items():
         if count > 1:
-            raise ValueError(f"datasets has the name {name!r} {count} times: rename a file, if it is one of yours")
-        if not isinstance(name, str) or not name or set(name) & set("./\\"):  # it becomes the name of a folder
+            raise ValueError(
+                f"datasets must name each set once, got {name!r} {count} times; rename a file if it is yours"
+            )
+        if not isinstance(name, str) or not name or set(name) & set("./\\"):  # the name becomes the name of a folder
             raise ValueError(f"datasets must have names without dots and slashes, got {name!r}")
 
 
 def _check_methods(protocol: Protocol) -> None:
     if not protocol.methods and not protocol.baselines:
         raise ValueError("methods must name at least one method")
-    everyone = {**METHODS, **BASELINES}
+    all_methods = {**METHODS, **BASELINES}
     groups: list[tuple[Iterable[str], Iterable[str]]] = [
         (protocol.methods, METHODS), (protocol.baselines, BASELINES),
-        *((names, everyone) for names in protocol.tables.values()),
+        *((names, all_methods) for names in protocol.tables.values()),
     ]  # fmt: skip
     for names, known in groups:
         for name in names:
@@ -217,12 +220,16 @@ def _check_whole(name: str, value: Any, least: int) -> None:
 
 
 def _check_kinds(cls: type[Protocol], entries: dict[str, Any]) -> None:
-    """Of what TOML and JSON tell apart; `check` looks closer."""
-    kinds: dict[str, tuple[type, str]] = {"str": (str, "a text"), "tuple": (tuple, "a list"), "dict": (dict, "a table")}
+    """Check the TOML or JSON type of each entry; `check` checks the values."""
+    kinds: dict[str, tuple[type, str]] = {
+        "str": (str, "a string"),
+        "tuple": (tuple, "a list"),
+        "dict": (dict, "a table"),
+    }
     for field in fields(cls):
-        kind, said = kinds.get(str(field.type).partition("[")[0], (object, ""))
+        kind, description = kinds.get(str(field.type).partition("[")[0], (object, ""))
         if not isinstance(entries[field.name], kind):
-            raise ValueError(f"{field.name} must be {said}, got {entries[field.name]!r}")
+            raise ValueError(f"{field.name} must be {description}, got {entries[field.name]!r}")
 
 
 def _file_and_target(name: str, given: Any) -> tuple[str, str | None]:

@@ -1,4 +1,4 @@
-"""Running a study: what is not stored yet is computed, one training and test part at a time."""
+"""Runs a study: computes and stores the tasks that are not stored yet."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from adacc import datasets, metrics
 from adacc.datasets.store import find
 from adacc.estimators.unseen import unseen_ignored
 from adacc.evaluation.baselines import BASELINES
-from adacc.evaluation.folds import Fold
+from adacc.evaluation.fold_data import FoldData
 from adacc.evaluation.predictions import Predictions
 from adacc.evaluation.workers import in_parallel
-from adacc.study.family import Family
+from adacc.study.fold_trainer import FoldTrainer
 from adacc.study.plan import Protocol, Task
 from adacc.study.store import Result, Series, Store, StudyError
 
 
 class Done(NamedTuple):
-    """A task that was computed, how long it took, and the methods that failed."""
+    """A computed task, its seconds, and the methods that failed."""
 
     task: Task
     seconds: float
@@ -46,7 +46,7 @@ class Data(NamedTuple):
 
 @lru_cache(maxsize=1)
 def load(name: str, file: tuple[str, str | None] | None, data_dir: str | None) -> Data:
-    """A set of the catalogue, as the paper used it, or the user's own; the one used last stays in memory."""
+    """Load a data set of the catalogue, as the paper used it, or the user's file; the last one is cached."""
     if file is not None:
         frame, target = datasets.read_table(*file)
     else:
@@ -55,39 +55,38 @@ def load(name: str, file: tuple[str, str | None] | None, data_dir: str | None) -
 
 
 def split(protocol: Protocol, task: Task, y: NDArray[np.int8]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Numbers of the training and of the test rows."""
+    """Indices of the training and of the test rows."""
     splitter = StratifiedKFold(protocol.folds, shuffle=True, random_state=protocol.seed + task.repeat)
     return list(splitter.split(np.zeros(len(y)), y))[task.fold]
 
 
 def check_sets(protocol: Protocol) -> None:
-    """Raise unless every set is known, the user's own can be used, and each has rows enough for the folds."""
+    """Raise ValueError if a set is unknown or unusable, or has too few rows for the folds."""
     for name in protocol.datasets:
         file = protocol.files.get(name)
-        rarer = find(name).minority if file is None else int(np.bincount(load(name, file, None).target).min())
-        if rarer < protocol.folds:
+        minority = find(name).minority if file is None else int(np.bincount(load(name, file, None).target).min())
+        if minority < protocol.folds:
             raise ValueError(
-                f"folds must be at most {rarer}, the number of rows that {name} has of its rarer class, "
-                f"got {protocol.folds}"
+                f"folds must be at most {minority}, the number of minority rows of {name}, got {protocol.folds}"
             )
 
 
-class Judged(NamedTuple):
-    """What is kept of a method's scores after some number of rounds."""
+class Evaluation(NamedTuple):
+    """Scores, tuned cost and measures of a method after some number of rounds."""
 
     scores: NDArray[np.float32]
     cost: float | None
     measures: dict[str, float]
 
 
-def _judge(found: Predictions, y_test: NDArray[np.int8]) -> Judged:
-    scores = found.scores.astype(np.float32)
+def _evaluate(predictions: Predictions, y_test: NDArray[np.int8]) -> Evaluation:
+    scores = predictions.scores.astype(np.float32)
     predicted = (scores > 0).astype(np.int8)
-    return Judged(scores, found.cost, metrics.evaluate(y_test, predicted, scores, pos_label=1))
+    return Evaluation(scores, predictions.cost, metrics.evaluate(y_test, predicted, scores, pos_label=1))
 
 
 def compute(protocol: Protocol, task: Task, data: Data) -> Result:
-    """All methods on one part."""
+    """Train and evaluate all methods on one fold."""
     began = time.perf_counter()
     train, test = split(protocol, task, data.target)
     y, y_test = data.target[train], data.target[test]
@@ -96,37 +95,37 @@ def compute(protocol: Protocol, task: Task, data: Data) -> Result:
     series: list[Series] = []
     scores: list[NDArray[np.float32]] = []
 
-    def keep(
-        method: str, dialect: str, library: str, rounds: Iterable[int], ask: Callable[[], dict[int, Predictions]]
+    def add(
+        method: str, dialect: str, library: str, rounds: Iterable[int], predict: Callable[[], dict[int, Predictions]]
     ) -> None:
         started, error = time.perf_counter(), None
         try:
-            found = ask()
+            predictions = predict()
             seconds = time.perf_counter() - started
-            judged = {T: _judge(each, y_test) for T, each in found.items()}
-        except Exception:  # a crash is a row of the results, not a hole
+            evaluated = {T: _evaluate(each, y_test) for T, each in predictions.items()}
+        except Exception:  # a failure is recorded in the results
             seconds, error = time.perf_counter() - started, traceback.format_exc()
-            judged = {T: Judged(np.full(len(test), np.nan, dtype=np.float32), None, {}) for T in rounds}
-        for T, each in judged.items():
+            evaluated = {T: Evaluation(np.full(len(test), np.nan, dtype=np.float32), None, {}) for T in rounds}
+        for T, each in evaluated.items():
             series.append(Series(method, dialect, T, each.cost, library, seconds, each.measures, error))
             scores.append(each.scores)
 
-    family = Family(protocol, X, y, X_test, seed)
+    trainer = FoldTrainer(protocol, X, y, X_test, seed)
     own = f"adacc {version('adacc')}"
     for variant in protocol.variants():
-        keep(*variant, own, protocol.rounds, partial(family.scores, variant))
-    fold = Fold(X, y, X_test, list(protocol.rounds), seed)
+        add(*variant, own, protocol.rounds, partial(trainer.predict, variant))
+    fold = FoldData(X, y, X_test, list(protocol.rounds), seed)
     for name in protocol.baselines_of(task):
         baseline = BASELINES[name]
         library = f"{baseline.library} {version(baseline.library)}"
         rounds = protocol.rounds if baseline.boosts else (1,)
-        keep(name, "", library, rounds, partial(baseline.found, fold))
+        add(name, "", library, rounds, partial(baseline.predict, fold))
     return Result(test.astype(np.int32), y_test, np.array(scores), series, time.perf_counter() - began)
 
 
 def compute_and_store(protocol: Protocol, task: Task, store: Store, data_dir: str | None) -> Done:
-    """As a worker does it."""
-    if store.path(task).exists():  # another run was here meanwhile
+    """Compute and store a task; called in the workers."""
+    if store.path(task).exists():  # another run has stored it meanwhile
         return Done(task, 0.0, [])
     with warnings.catch_warnings(), threadpool_limits(1), unseen_ignored():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -136,20 +135,20 @@ def compute_and_store(protocol: Protocol, task: Task, store: Store, data_dir: st
 
 
 def begin(protocol: Protocol, store: Store) -> list[Task]:
-    """Make a folder ready for a study, or for more of it; what is not stored yet, or damaged."""
+    """Prepare the folder of a study; return the tasks that are not stored yet, or damaged."""
     check_sets(protocol)
     store.adopt(protocol)
     return [task for task in protocol.tasks() if not store.has(task)]
 
 
 def work(task: Task) -> float:
-    """Roughly how much there is to do, for a forecast: cells of the table, and something for every part."""
+    """Estimated work of a task in cells of the table, plus a constant, to predict the remaining time."""
     entry = datasets.CATALOGUE.get(task.dataset)
-    return SMALL + (entry.rows * entry.features if entry is not None else SMALL)
+    return CELLS_OF_OVERHEAD + (entry.rows * entry.features if entry is not None else CELLS_OF_OVERHEAD)
 
 
-SMALL = 200_000
-"""Cells that take as long as what every part takes, whatever its size."""
+CELLS_OF_OVERHEAD = 200_000
+"""The fixed time of a task, in the time of so many cells."""
 
 
 def run(
@@ -160,24 +159,24 @@ def run(
     n_jobs: int = 1,
     executor: str = "process",
 ) -> Iterator[Done]:
-    """Compute tasks, and tell of each as it is done.
+    """Compute tasks, and yield each when it is done.
 
-    Stop it at any time, in any way: a task is stored whole or not at all, and the next run goes on from there.
+    A run can be killed at any time: results are written atomically, and the next run computes the missing tasks.
 
     Parameters
     ----------
     protocol : Protocol
-        The study.
+        Settings of the study.
     store : Store
-        Its folder, which must hold nothing or the same study.
+        The folder of the results; it must be empty or hold the same study.
     tasks : list of Task, default=None
-        What to compute, as `begin` gave it; None: begin, and compute it all.
+        The tasks to compute, from `begin`; None: all that are not stored.
     data_dir : str, default=None
-        A folder with the data sets, as `adacc.datasets.load` takes it.
+        Folder of the data sets, as for `adacc.datasets.load`.
     n_jobs : int, default=1
-        Tasks at a time.
+        Number of parallel tasks.
     executor : {"process", "local", "dask"}, default="process"
-        Who works: worker processes, this process, or the workers of the Dask client that is connected.
+        Worker processes, this process, or the workers of the connected Dask client.
     """
     tasks = begin(protocol, store) if tasks is None else tasks
     compute_one = partial(compute_and_store, protocol, store=store, data_dir=data_dir)
@@ -185,6 +184,6 @@ def run(
         yield from in_parallel(compute_one, tasks, n_jobs, executor)
     except BrokenExecutor:
         raise StudyError(
-            "a worker process was killed, perhaps for want of memory; the same command goes on, with fewer jobs at "
-            "a time if need be"
+            "a worker process was killed, perhaps because memory ran out; the same command continues the study, with "
+            "fewer parallel jobs if needed"
         ) from None

@@ -1,7 +1,7 @@
-"""Where a study keeps its results: one file for each training and test part, written once and never changed.
+"""Stores the results of a study: one file for each task, written once and never changed.
 
-A file is a ZIP archive of NumPy arrays (``.npz``), whose checksums tell a damaged file: the numbers of the test rows,
-their targets, the scores of every method after every number of rounds, and a record in JSON that says which is which.
+A file is a ZIP archive of NumPy arrays (``.npz``) with checksums: the indices of the test rows, their targets, the
+scores of every method after every number of rounds, and a JSON record that describes the scores.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import io
 import json
 import os
 import platform
-import tempfile
 import warnings
 import zipfile
 import zlib
@@ -26,42 +25,41 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adacc.files import whole_file
 from adacc.study.plan import Protocol, Task
 
-FREE = ("datasets", "repeats", "files", "tables")
-"""What may change from one run into a folder to the next, nothing computed being lost; all else must stay as it is."""
+CHANGEABLE = ("datasets", "repeats", "files", "tables")
+"""Entries of the protocol that may change between runs into the same folder."""
 
 MEMBERS = {f"{name}.npy" for name in ("rows", "y", "scores", "record")}
 BROKEN = (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError)
-"""What reading a damaged archive raises; the last, where a flipped byte asks for a password, or for a compression that
-zipfile lacks.
-"""
+"""Errors of reading a damaged archive; RuntimeError if a flipped byte asks for a password or an unknown compression."""
 
 
 class DamagedResultWarning(UserWarning):
-    """A result file cannot be read; its part is computed again."""
+    """A result file cannot be read; its task is computed again."""
 
 
 class StudyError(ValueError):
-    """A folder that cannot be used as asked."""
+    """The folder of a study cannot be used."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """A method after some number of rounds, on one test part.
+    """The results of a method after some number of rounds, on one test fold.
 
     Attributes
     ----------
     cost : float or None
-        The negative class's, where one was tuned.
+        Tuned cost of the negative class.
     library : str
-        Where the method comes from, with its version.
+        Library of the method, with its version.
     seconds : float
-        To train it for every number of rounds and cost, and to score.
+        Time to train for all numbers of rounds and costs, and to score.
     measures : dict
-        As `adacc.metrics.evaluate` has them.
+        As returned by `adacc.metrics.evaluate`.
     error : str or None
-        The traceback, where it failed; then there are no measures.
+        Traceback if the method failed; then `measures` is empty.
     """
 
     method: str
@@ -76,20 +74,20 @@ class Series:
 
 @dataclass(frozen=True)
 class Result:
-    """What one task gave.
+    """The results of a task.
 
     Attributes
     ----------
     rows : ndarray of shape (n_test,)
-        Numbers of the test rows in the data set.
+        Indices of the test rows in the data set.
     y : ndarray of shape (n_test,)
         Their targets.
     scores : ndarray of shape (n_series, n_test)
-        Positive where the positive class is predicted; NaN where the method failed.
+        Above 0 the positive class is predicted; NaN if the method failed.
     series : list of Series
-        What the rows of `scores` are.
+        Descriptions of the rows of `scores`.
     seconds : float
-        For all of it.
+        Time for all methods.
     """
 
     rows: NDArray[np.int32]
@@ -100,7 +98,7 @@ class Result:
 
 
 class Store:
-    """A folder of results."""
+    """The folder of a study's results."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
@@ -113,7 +111,7 @@ class Store:
         return self.folder / task.dataset / f"repeat{task.repeat:02d}-fold{task.fold}.npz"
 
     def protocol(self) -> Protocol:
-        """What the folder is a study of."""
+        """The protocol of the study in the folder."""
         try:
             return Protocol.from_json(json.loads(self._plan.read_text()))
         except (FileNotFoundError, NotADirectoryError):
@@ -122,14 +120,14 @@ class Store:
             raise StudyError(f"{self._plan} cannot be read: {error}") from None
 
     def adopt(self, protocol: Protocol) -> None:
-        """Make the folder one of this study; sets and repeats may be added to those that it has."""
+        """Write the protocol to the folder; sets and repeats are added to those of the folder."""
         self.folder.mkdir(parents=True, exist_ok=True)
         if self._plan.exists():
             known = self.protocol()
             others = _differences(known, protocol)
             if others:
                 raise StudyError(
-                    f"{self.folder} holds another study. {'; '.join(others)}. Give another folder, or the same study."
+                    f"{self.folder} holds another study. {'; '.join(others)}. Use another folder, or the same study."
                 )
             protocol = replace(
                 protocol,
@@ -137,10 +135,11 @@ class Store:
                 repeats=max(known.repeats, protocol.repeats),
                 files={**known.files, **protocol.files},
             )
-        _write_whole(self._plan, json.dumps(protocol.to_json(), indent=1).encode(), replaces=True)
+        with whole_file(self._plan) as scratch:
+            scratch.write_bytes(json.dumps(protocol.to_json(), indent=1).encode())
 
     def has(self, task: Task) -> bool:
-        """Whether there is a sound result; a damaged one is moved aside."""
+        """Whether there is an undamaged result; a damaged file is renamed."""
         path = self.path(task)
         try:
             with zipfile.ZipFile(path) as archive:
@@ -151,7 +150,7 @@ class Store:
             whole = False
         if not whole:
             aside = path.with_suffix(".damaged")
-            with suppress(FileNotFoundError):  # another run was quicker
+            with suppress(FileNotFoundError):  # another run has renamed it
                 path.replace(aside)
             warnings.warn(
                 f"the result of {task} is damaged; it is kept as {aside.name} and computed again",
@@ -161,7 +160,7 @@ class Store:
         return whole
 
     def write(self, task: Task, result: Result) -> None:
-        """Keep a result. If another run was quicker, its result stays: they are the same but for the seconds."""
+        """Write a result, unless another run has written it meanwhile; the two differ only in seconds."""
         path = self.path(task)
         path.parent.mkdir(parents=True, exist_ok=True)
         record = {
@@ -174,17 +173,19 @@ class Store:
         archive = io.BytesIO()
         as_bytes = np.frombuffer(json.dumps(record).encode(), dtype=np.uint8)
         np.savez(archive, rows=result.rows, y=result.y, scores=result.scores, record=as_bytes)
-        _write_whole(path, archive.getbuffer(), replaces=False)
+        if not path.exists():
+            with whole_file(path) as scratch:
+                scratch.write_bytes(archive.getbuffer())
 
     def read(self, task: Task) -> Result:
-        """A result, with all its scores."""
+        """The result of a task, with its scores."""
         with self._open(task) as arrays:
             record = _record(arrays)
             series = [Series(**each) for each in record["series"]]
             return Result(arrays["rows"], arrays["y"], arrays["scores"], series, record["seconds"])
 
     def records(self) -> Iterator[tuple[Task, dict[str, Any]]]:
-        """Each result that there is, without its scores, in the order of the plan."""
+        """The records of all stored results, without scores, in the order of the tasks."""
         for task in self.protocol().tasks():
             if self.path(task).exists():
                 with self._open(task) as arrays:
@@ -193,17 +194,17 @@ class Store:
 
     @contextmanager
     def _open(self, task: Task) -> Iterator[Any]:
-        """The arrays of a result, each read and checked when it is asked for."""
+        """The arrays of a result; each is read and checked on access."""
         path = self.path(task)
         try:
-            if not zipfile.is_zipfile(path) and path.exists():  # of which np.load would say that it is a pickle
-                raise zipfile.BadZipFile("it is no archive")
+            if not zipfile.is_zipfile(path) and path.exists():  # np.load would take it for a pickle
+                raise zipfile.BadZipFile("not a ZIP archive")
             with np.load(path) as arrays:
                 yield arrays
         except FileNotFoundError:
             raise StudyError(f"there is no result of {task} in {self.folder}") from None
         except (*BROKEN, KeyError, TypeError, ValueError) as error:
-            raise StudyError(f"{path} is damaged ({error}): run the study again, which computes it anew") from None
+            raise StudyError(f"{path} is damaged ({error}): run the study again to recompute it") from None
 
 
 def _record(arrays: Any) -> dict[str, Any]:
@@ -211,12 +212,12 @@ def _record(arrays: Any) -> dict[str, Any]:
 
 
 def _differences(known: Protocol, other: Protocol) -> list[str]:
-    """What keeps two studies from sharing a folder."""
-    # Their order changes no result.
+    """The differences that keep two studies from sharing a folder."""
+    # The order of the methods does not change results.
     old, new = ({**each.to_json(), "methods": dict.fromkeys(each.methods, True)} for each in (known, other))
     found = []
     for name in old:
-        if name in FREE or old[name] == new[name]:
+        if name in CHANGEABLE or old[name] == new[name]:
             continue
         if isinstance(old[name], dict):
             differing = sorted(key for key in old[name] | new[name] if old[name].get(key) != new[name].get(key))
@@ -240,37 +241,10 @@ def _place(file: tuple[str, str | None] | None) -> str:
 
 @cache
 def environment() -> dict[str, str]:
-    """The machine and the versions that a result comes from."""
+    """Machine and library versions of a result."""
     libraries = {name: version(name) for name in ("adacc", "numpy", "numba", "scikit-learn")}
     return {
         "python": platform.python_version(),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
         **libraries,
     }
-
-
-def _write_whole(path: Path, content: bytes | memoryview, replaces: bool) -> None:
-    """Write a file that is never seen half written, not even after a power cut; `replaces` one that is there."""
-    handle, scratch = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=".tmp", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(scratch, 0o644)
-        if replaces:
-            os.replace(scratch, path)
-        else:
-            _link(scratch, path)
-    finally:
-        Path(scratch).unlink(missing_ok=True)
-
-
-def _link(scratch: str, path: Path) -> None:
-    """Give a file its name, unless another has it."""
-    try:
-        os.link(scratch, path)
-    except FileExistsError:  # which os.replace would not raise
-        pass
-    except OSError:  # not every file system has links
-        os.replace(scratch, path)

@@ -1,4 +1,4 @@
-"""The results of a study in small: mean and spread of every measure over the parts of each set."""
+"""Summary of a study: mean and standard deviation of every measure over the folds of each set."""
 
 from __future__ import annotations
 
@@ -20,29 +20,28 @@ from adacc.study.store import Store, StudyError
 
 MEASURES = ("balanced_accuracy", "gmean", "tpr", "tnr", "f1", "auc", "opm")
 NO_ROUNDS = [name for name, baseline in BASELINES.items() if not baseline.boosts]
-"""Methods that do not boost, reported as T = 1."""
+"""Methods without rounds, reported under T = 1."""
 DIGITS = 4
-"""After the point, of percentages; differences below are rounding, and ties."""
+"""Decimals of percentages; smaller differences count as ties."""
 KEYS = ["dataset", "method", "dialect", "rounds"]
 SETS = "sets"
-"""The folder of the CSV files, one a set."""
+"""Folder of the CSV files, one for each set."""
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What the tables are made from.
+    """The data of the tables.
 
     Attributes
     ----------
     protocol : Protocol
         The study.
     frame : DataFrame
-        A row for each set, method, dialect and number of rounds, sets by name: how many parts there are and how many
-        failed, the mean cost, the mean seconds to train and to score, and of each measure the mean and the standard
-        deviation over the parts, in percent, rounded to the digits of the CSV files, so that these give the same
-        tables.
+        A row for each set, method, dialect and number of rounds, sorted by set: the number of folds (``parts``) and
+        of failures, the mean cost, the mean seconds to train and to score, and the mean and standard deviation over
+        the folds of each measure, in per cent. Values are rounded as in the CSV files, which give the same tables.
     unfinished : list of str
-        Sets that lack some part, and are left out.
+        Sets that are left out because a fold is missing.
     """
 
     protocol: Protocol
@@ -51,16 +50,16 @@ class Summary:
 
     @cached_property
     def sets(self) -> list[str]:
-        """Those that are complete, by name."""
+        """Names of the complete sets, sorted."""
         return sorted(self.frame["dataset"].unique())
 
     def by_set(self, methods: list[tuple[str, str]], rounds: int, measure: str) -> pd.DataFrame:
-        """A measure with a row for each set and a column for each (method, dialect).
+        """A table of a measure, with a row for each set and a column for each (method, dialect).
 
-        Methods without rounds have the same for any number of them.
+        Methods without rounds have the same value for any number of rounds.
         """
-        alike = self.frame["method"].isin(NO_ROUNDS)
-        chosen = self.frame[(self.frame["rounds"] == rounds) | alike]
+        without_rounds = self.frame["method"].isin(NO_ROUNDS)
+        chosen = self.frame[(self.frame["rounds"] == rounds) | without_rounds]
         table = chosen.pivot_table(index="dataset", columns=["method", "dialect"], values=measure)
         return table.reindex(index=self.sets, columns=pd.MultiIndex.from_tuples(methods))
 
@@ -71,14 +70,14 @@ class Summary:
         return protocol.tables or {"results": [*protocol.methods, *protocol.baselines]}
 
     def in_dialect(self, methods: Iterable[str], dialect: str) -> list[tuple[str, str]]:
-        """The methods that there are results of, in a dialect or in the one form that they have."""
+        """The methods that have results, in the given dialect or in the only one they have."""
         known = set(zip(self.frame["method"], self.frame["dialect"], strict=True))
         forms = [[(method, form) for form in (dialect, *self.protocol.dialects, "")] for method in methods]
         found = [next((key for key in each if key in known), None) for each in forms]
         return [key for key in found if key is not None]
 
     def compared(self, dialect: str) -> list[tuple[str, str]]:
-        """The methods that ranks and tests are of: those of the first table that have a value on every set."""
+        """The methods of ranks and tests: those of the first table that have a value on every set."""
         found = self.in_dialect(next(iter(self.groups.values())), dialect)
         if not found:
             return []
@@ -87,7 +86,7 @@ class Summary:
 
 
 def summarise(store: Store) -> Summary:
-    """Of all sets that are complete."""
+    """Summarise the complete sets of a study."""
     protocol = store.protocol()
     rows: list[dict[str, Any]] = []
     missing = {task.dataset for task in protocol.tasks() if not store.path(task).exists()}
@@ -100,15 +99,15 @@ def summarise(store: Store) -> Summary:
     unfinished = sorted(missing)
     if not rows:
         raise StudyError(
-            f"no set of {store.folder} is complete yet: `adacc study status {shlex.quote(str(store.folder))}` says more"
+            f"no set of {store.folder} is complete yet; see `adacc study status {shlex.quote(str(store.folder))}`"
         )
     return Summary(protocol, _condense(pd.DataFrame(rows)), unfinished)
 
 
-def _condense(parts: pd.DataFrame) -> pd.DataFrame:
-    parts[list(MEASURES)] = parts.reindex(columns=MEASURES).astype(float) * 100
-    parts["cost"] = parts["cost"].astype(float)
-    groups = parts.groupby(KEYS, sort=False)
+def _condense(folds: pd.DataFrame) -> pd.DataFrame:
+    folds[list(MEASURES)] = folds.reindex(columns=MEASURES).astype(float) * 100
+    folds["cost"] = folds["cost"].astype(float)
+    groups = folds.groupby(KEYS, sort=False)
     frame = groups.agg(
         parts=("failed", "size"),
         failed=("failed", "sum"),
@@ -123,7 +122,7 @@ def _condense(parts: pd.DataFrame) -> pd.DataFrame:
 
 
 def read_summary(folder: str | Path) -> Summary:
-    """From a study's results, or from the CSV files that `write_summary` made of them."""
+    """Read the results of a study, or the CSV files of `write_summary`."""
     folder, store = Path(folder), Store(folder)
     protocol = store.protocol()
     files = [file for name in sorted(protocol.datasets) if (file := folder / SETS / f"{name}.csv").is_file()]
@@ -137,7 +136,7 @@ def read_summary(folder: str | Path) -> Summary:
 
 
 def write_summary(summary: Summary, folder: Path) -> list[Path]:
-    """A CSV file for each set, and the plan."""
+    """Write a CSV file for each set, and the protocol."""
     (folder / SETS).mkdir(parents=True, exist_ok=True)
     plan = folder / "plan.json"
     plan.write_text(json.dumps(summary.protocol.to_json(), indent=1) + "\n", encoding="utf-8")

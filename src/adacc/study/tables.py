@@ -1,4 +1,4 @@
-"""The tables of the paper, and some more, from a summary."""
+"""The tables of the paper, and further ones, from the summary of a study."""
 
 from __future__ import annotations
 
@@ -10,30 +10,31 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from adacc.evaluation import measures
 from adacc.evaluation import statistics as stats
 from adacc.study.plan import label_of
 from adacc.study.summary import MEASURES, NO_ROUNDS, Summary, read_summary, write_summary
 
 __all__ = ["Table", "all_tables", "read_summary", "render", "write_all"]
 
-NAMES = ("Bal. acc.", "Gmean", "TPR", "TNR", "F1", "AUC", "OPM")
-OURS = ("adacc-forest", "adacc1", "adacc2")
+NAMES = tuple(measures.MEASURES[name].short for name in MEASURES)
+REFERENCES = ("adacc-forest", "adacc1", "adacc2")
 RANKED_BY = "balanced_accuracy"
 BEST, SECOND = 1, 2
 
 
 @dataclass(frozen=True)
 class Table:
-    """Cells as text, with a mark on the best and the second best where that means something.
+    """A table of text cells, with marks on the best and second best values.
 
     Attributes
     ----------
     n_labels : int
-        Columns that say what a row is.
+        Number of label columns.
     marks : dict
-        BEST or SECOND of (row, column).
+        BEST or SECOND by (row, column).
     notes : list of str
-        What a reader must know.
+        Notes below the table.
     """
 
     name: str
@@ -46,7 +47,7 @@ class Table:
 
 
 def all_tables(summary: Summary) -> list[Table]:
-    """Every table that the methods of the study allow, for each dialect."""
+    """All tables of a study, for each dialect."""
     return list(_tables(summary))
 
 
@@ -57,24 +58,24 @@ def _tables(summary: Summary) -> Iterator[Table]:
         for name, methods in summary.groups.items():
             found = summary.in_dialect(methods, dialect)
             if found:
-                yield _means(summary, found, f"{name}{ending}", f"{TITLES.get(name, name)}{_said(ending)}")
+                yield _means(summary, found, f"{name}{ending}", f"{TITLES.get(name, name)}{_dialect_note(ending)}")
         compared = summary.compared(dialect)
         ranked = summary.in_dialect(next(iter(summary.groups.values())), dialect)
         left_out = [label_of(each[0]) for each in ranked if each not in compared]
-        notes = [f"Without a value on every set, and left out: {', '.join(left_out)}."] if left_out else []
+        notes = [f"Left out, since they lack a value on some set: {', '.join(left_out)}."] if left_out else []
         for table in _comparisons(summary, compared, ending):
             yield replace(table, notes=[*table.notes, *notes])
 
 
 def _comparisons(summary: Summary, methods: list[tuple[str, str]], ending: str) -> Iterator[Table]:
-    """Ranks, and the tests on them."""
+    """Ranks, and tests on them."""
     rounds = list(summary.protocol.rounds)
     if len(methods) < 2:
         return
     for T in rounds:
-        yield _ranks(summary, methods, T, f"ranks-T{T}{ending}", _said(ending))
+        yield _ranks(summary, methods, T, f"ranks-T{T}{ending}", _dialect_note(ending))
     if len(summary.sets) > 1:
-        yield _friedman(summary, methods, rounds, f"friedman{ending}", _said(ending))
+        yield _friedman(summary, methods, rounds, f"friedman{ending}", _dialect_note(ending))
         for correction in (stats.holm, stats.bonferroni):
             yield _rank_tests(summary, methods, rounds, correction, ending)
         yield _wilcoxon(summary, methods, rounds, ending)
@@ -83,15 +84,15 @@ def _comparisons(summary: Summary, methods: list[tuple[str, str]], ending: str) 
 
 
 TITLES = {
-    "results": "Means over the sets, ± standard deviation over the parts of a set",
+    "results": "Means over the sets, ± standard deviation over the folds of a set",
     "non-cumulative": "Cumulative against non-cumulative costs",
     "non-cost-sensitive": "AdaCC against resampling",
-    "beyond": "Beyond the paper: what a practitioner would use today",
-    "forest": "The forest beside what a practitioner would use today, ± standard deviation over the parts of a set",
+    "beyond": "Methods beyond the paper",
+    "forest": "The AdaCC forest and other methods, ± standard deviation over the folds of a set",
 }
 
 
-def _said(ending: str) -> str:
+def _dialect_note(ending: str) -> str:
     return {"": "", "-paper": " (formulas as printed)", "-authors": " (formulas of the authors' code)"}[ending]
 
 
@@ -104,50 +105,50 @@ def _means(summary: Summary, methods: list[tuple[str, str]], name: str, title: s
         for T, chosen in of_method.groupby("rounds"):
             mean, spread = chosen[list(MEASURES)].mean(), chosen[[f"{each}_std" for each in MEASURES]].mean()
             cells = ["-" if np.isnan(m) else f"{m:.2f} ± {s:.2f}" for m, s in zip(mean, spread, strict=True)]
-            parts = f"{len(chosen)} × {_few(chosen['parts'])}"
-            rows.append([label_of(method), str(T), *cells, parts])
+            n_folds = f"{len(chosen)} × {_count_range(chosen['parts'])}"
+            rows.append([label_of(method), str(T), *cells, n_folds])
             values.append((protocol.rounds[-1] if method in NO_ROUNDS else T, mean.to_numpy().round(2)))
         failed = int(of_method["failed"].sum() / of_method["rounds"].nunique())
         if failed:
-            notes.append(f"{label_of(method)} failed in {failed} parts; its means are over the others.")
-    columns = ["Method", "T", *NAMES, "sets × parts"]
+            notes.append(f"{label_of(method)} failed in {failed} folds; its means are over the other folds.")
+    columns = ["Method", "T", *NAMES, "sets × folds"]
     return Table(name, title, columns, rows, 2, _mark(values), [*notes, *_unfinished(summary)])
 
 
-def _few(counts: pd.Series) -> str:
+def _count_range(counts: pd.Series) -> str:
     low, high = int(counts.min()), int(counts.max())
     return str(low) if low == high else f"{low}-{high}"
 
 
 def _mark(values: list[tuple[int, np.ndarray]]) -> dict[tuple[int, int], int]:
-    """Best and second of each measure, among the rows of the same number of rounds."""
+    """Marks of the best and second best value of each measure among rows with the same number of rounds."""
     marks = {}
     for T in {T for T, _ in values}:
         rows = [i for i, (own, _) in enumerate(values) if own == T]
         for column in range(len(MEASURES)):
-            places = _places(np.array([values[i][1][column] for i in rows]))
-            marks.update({(rows[at], column + 2): mark for at, mark in places.items()})
+            best = _best_two(np.array([values[i][1][column] for i in rows]))
+            marks.update({(rows[at], column + 2): mark for at, mark in best.items()})
     return marks
 
 
-def _places(values: np.ndarray) -> dict[int, int]:
-    """Where the largest number is, and the second largest; each may be in several places."""
+def _best_two(values: np.ndarray) -> dict[int, int]:
+    """Marks by index of the largest and second largest value; ties are all marked."""
     levels = np.unique(values[~np.isnan(values)])[::-1].tolist()
     marks = dict(zip(levels, (BEST, SECOND), strict=False))
     return {at: marks[value] for at, value in enumerate(values.tolist()) if value in marks}
 
 
-def _ranks(summary: Summary, methods: list[tuple[str, str]], T: int, name: str, said: str) -> Table:
+def _ranks(summary: Summary, methods: list[tuple[str, str]], T: int, name: str, note: str) -> Table:
     ranks = stats.ranks(_scores(summary, methods, T))
     rows = [[each, *(f"{rank:g}" for rank in of_set)] for each, of_set in zip(summary.sets, ranks, strict=True)]
     best = ranks == ranks.min(axis=1, keepdims=True)
     marks = {(i, j + 1): BEST for i, j in zip(*np.nonzero(best), strict=True)}
-    # Equally good ones share a set, as in the paper.
+    # Ties share the win of a set, as in the paper.
     mean, winners = ranks.mean(axis=0), (best / best.sum(axis=1, keepdims=True)).sum(axis=0)
-    marks |= {(len(rows), j + 1): mark for j, mark in _places(-mean.round(2)).items()}
+    marks |= {(len(rows), j + 1): mark for j, mark in _best_two(-mean.round(2)).items()}
     rows += [["avg.", *(f"{value:.2f}" for value in mean)], ["winner", *(f"{value:.3g}" for value in winners)]]
     columns = ["Set", *(label_of(method) for method, _ in methods)]
-    title = f"Ranks by balanced accuracy, T = {T}{said}"
+    title = f"Ranks by balanced accuracy, T = {T}{note}"
     return Table(name, title, columns, rows, 1, marks, _unfinished(summary))
 
 
@@ -155,13 +156,13 @@ def _scores(summary: Summary, methods: list[tuple[str, str]], T: int) -> np.ndar
     return summary.by_set(methods, T, RANKED_BY).to_numpy()
 
 
-def _friedman(summary: Summary, methods: list[tuple[str, str]], rounds: list[int], name: str, said: str) -> Table:
+def _friedman(summary: Summary, methods: list[tuple[str, str]], rounds: list[int], name: str, note: str) -> Table:
     rows = []
     for T in rounds:
         test = stats.friedman(stats.ranks(_scores(summary, methods, T)))
         rows.append([str(T), f"{test.chi_square:.1f}", _p(test.p_value), f"{test.f_statistic:.1f}", _p(test.f_p_value)])
     columns = ["T", "chi²", "p", "F (Iman-Davenport)", "p of F"]
-    title = f"Friedman's test that all {len(methods)} methods rank alike{said}"
+    title = f"Friedman's test that all {len(methods)} methods have the same mean rank{note}"
     return Table(name, title, columns, rows, notes=_unfinished(summary))
 
 
@@ -171,43 +172,43 @@ Correction = Callable[[np.ndarray], np.ndarray]
 def _rank_tests(
     summary: Summary, methods: list[tuple[str, str]], rounds: list[int], correction: Correction, ending: str
 ) -> Table:
-    how = correction.__name__
+    name = correction.__name__
 
     def p_values(T: int, against: int) -> np.ndarray:
         return correction(stats.rank_tests(stats.ranks(_scores(summary, methods, T)), against))
 
-    title = f"p-values of mean ranks against AdaCC's, {how.capitalize()}-corrected{_said(ending)}"
-    notes = ["Two-sided z tests on mean ranks; the paper prints Holm's correction and calls it Bonferroni's."]
-    return _against_ours(summary, methods, rounds, p_values, f"significance-{how}{ending}", title, notes)
+    title = f"p-values of mean ranks against AdaCC's, {name.capitalize()}-corrected{_dialect_note(ending)}"
+    notes = ["Two-sided z-tests on mean ranks. The paper prints Holm's correction under the name of Bonferroni's."]
+    return _against_adacc(summary, methods, rounds, p_values, f"significance-{name}{ending}", title, notes)
 
 
 def _wilcoxon(summary: Summary, methods: list[tuple[str, str]], rounds: list[int], ending: str) -> Table:
     def p_values(T: int, against: int) -> np.ndarray:
         return stats.holm(stats.wilcoxon_tests(_scores(summary, methods, T), against))
 
-    title = f"p-values of Wilcoxon's signed-rank test against AdaCC, Holm-corrected{_said(ending)}"
-    return _against_ours(summary, methods, rounds, p_values, f"wilcoxon{ending}", title, [])
+    title = f"p-values of Wilcoxon's signed-rank test against AdaCC, Holm-corrected{_dialect_note(ending)}"
+    return _against_adacc(summary, methods, rounds, p_values, f"wilcoxon{ending}", title, [])
 
 
-def _against_ours(
+def _against_adacc(
     summary: Summary, methods: list[tuple[str, str]], rounds: list[int],
     p_values: Callable[[int, int], np.ndarray], name: str, title: str, notes: list[str],
 ) -> Table:  # fmt: skip
     """A row for each method, a column for each of AdaCC1 and AdaCC2 and number of rounds."""
     names = [method for method, _ in methods]
-    ours = _ours(names)
-    columns, found = ["Method"], []
-    for mine in ours:
+    references = _references(names)
+    columns, p_columns = ["Method"], []
+    for reference in references:
         for T in rounds:
-            columns.append(f"{label_of(mine)}, T = {T}")
-            found.append(p_values(T, names.index(mine)))
-    rows = [[label_of(names[i]), *(_p(column[i]) for column in found)] for i in range(len(names))]
+            columns.append(f"{label_of(reference)}, T = {T}")
+            p_columns.append(p_values(T, names.index(reference)))
+    rows = [[label_of(names[i]), *(_p(column[i]) for column in p_columns)] for i in range(len(names))]
     return Table(name, title, columns, rows, notes=[*notes, *_unfinished(summary)])
 
 
-def _ours(names: list[str]) -> list[str]:
-    """The methods that the others are compared with; the first where AdaCC is not among them."""
-    return [method for method in OURS if method in names] or names[:1]
+def _references(names: list[str]) -> list[str]:
+    """The methods that others are compared with: those of AdaCC, or the first method."""
+    return [method for method in REFERENCES if method in names] or names[:1]
 
 
 def _p(value: float) -> str:
@@ -217,21 +218,23 @@ def _p(value: float) -> str:
 def _bootstrap(summary: Summary, methods: list[tuple[str, str]], T: int, ending: str) -> Table:
     values, rows = _scores(summary, methods, T), []
     names = [method for method, _ in methods]
-    ours = _ours(names)
+    references = _references(names)
     for i, method in enumerate(names):
         cells = []
-        for mine in ours:
-            difference = values[:, names.index(mine)] - values[:, i]
+        for reference in references:
+            difference = values[:, names.index(reference)] - values[:, i]
             low, high = stats.bootstrap(difference)
-            cells.append("-" if mine == method else f"{difference.mean():+.2f} [{low:+.2f}, {high:+.2f}]")
+            cells.append("-" if reference == method else f"{difference.mean():+.2f} [{low:+.2f}, {high:+.2f}]")
         rows.append([label_of(method), *cells])
-    columns = ["Method", *(f"{label_of(mine)} is better by" for mine in ours)]
-    title = f"Difference in balanced accuracy, T = {T}, with 95 % bootstrap intervals over the sets{_said(ending)}"
+    columns = ["Method", *(f"{label_of(reference)} is better by" for reference in references)]
+    title = (
+        f"Difference in balanced accuracy, T = {T}, with 95 % bootstrap intervals over the sets{_dialect_note(ending)}"
+    )
     return Table(f"bootstrap{ending}", title, columns, rows, notes=_unfinished(summary))
 
 
 def _nemenyi(summary: Summary, methods: list[tuple[str, str]], rounds: list[int], ending: str) -> Table:
-    """Mean ranks from best to worst, and with which of the worse ones each is on a par."""
+    """Mean ranks from best to worst, and the worse methods that are not significantly different."""
     gap = stats.critical_difference(len(summary.sets), len(methods))
     rows = []
     for T in rounds:
@@ -241,14 +244,14 @@ def _nemenyi(summary: Summary, methods: list[tuple[str, str]], rounds: list[int]
             equal = [label_of(methods[j][0]) for j in order[place + 1 :] if mean[j] - mean[i] < gap]
             bar = "-" * round(4 * mean[i])
             rows.append([str(T), label_of(methods[i][0]), f"{mean[i]:.2f}", f"{bar}o", ", ".join(equal) or "-"])
-    title = f"Mean ranks; differences below {gap:.2f} are not significant (Nemenyi, 5 %){_said(ending)}"
+    title = f"Mean ranks; differences below {gap:.2f} are not significant (Nemenyi, 5 %){_dialect_note(ending)}"
     columns = ["T", "Method", "mean rank", "1 is best", "not significantly better than"]
     return Table(f"nemenyi{ending}", title, columns, rows, 2, notes=_unfinished(summary))
 
 
 def _unfinished(summary: Summary) -> list[str]:
     left_out = ", ".join(summary.unfinished)
-    return [f"Not complete yet, and left out: {left_out}."] if left_out else []
+    return [f"Left out, since they are not complete: {left_out}."] if left_out else []
 
 
 def render(table: Table, form: str) -> str:
@@ -285,26 +288,26 @@ def _text(table: Table) -> str:
 
 
 def _is_text(table: Table, column: int) -> bool:
-    """Whether a column holds words, which begin at the left; numbers end at the right."""
+    """Whether a column holds text, which is aligned left; numbers are aligned right."""
     return any(NUMBER.match(row[column]) is None for row in table.rows)
 
 
 NUMBER = re.compile(r"[-+]?\d|-?$")
-"""How a number begins, or what stands for none."""
+"""The start of a number, or the sign of a missing value."""
 
 
 def _csv(table: Table) -> str:
-    """Numbers plain: mean and deviation in columns of their own."""
+    """CSV with mean and standard deviation in separate columns."""
     split = [j for j in range(len(table.columns)) if any(" ± " in row[j] for row in table.rows)]
     columns = [[name, f"{name} std"] if j in split else [name] for j, name in enumerate(table.columns)]
     plain = [["" if cell == "-" else cell for cell in row] for row in table.rows]
     rows = [[[*cell.split(" ± "), ""][:2] if j in split else [cell] for j, cell in enumerate(row)] for row in plain]
-    flat = [[part for cell in row for part in cell] for row in (columns, *rows)]
+    flat = [[value for cell in row for value in cell] for row in (columns, *rows)]
     return pd.DataFrame(flat[1:], columns=flat[0]).to_csv(index=False).rstrip("\n")
 
 
 def _cleaned(table: Table, clean: Callable[[str], str]) -> Table:
-    """With the signs that mean something to a format made harmless."""
+    """The table with the special characters of a format escaped."""
     return replace(
         table,
         title=clean(table.title),
@@ -323,16 +326,16 @@ def _markdown(table: Table) -> str:
     return "\n".join([f"**{clean.title}**", "", *head, *(f"| {' | '.join(row)} |" for row in rows), *notes])
 
 
-SIGNS = {
-    **{sign: f"\\{sign}" for sign in "&%_#${}"},
+LATEX = {
+    **{char: f"\\{char}" for char in "&%_#${}"},
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$",
     "±": r"$\pm$", "×": r"$\times$", "²": "$^2$",
 }  # fmt: skip
-"""What means something to LaTeX, or nothing, and how it is written there."""
+"""Special characters of LaTeX, and how to write them."""
 
 
 def _latex(table: Table) -> str:
-    clean = _cleaned(table, lambda text: "".join(SIGNS.get(sign, sign) for sign in text))
+    clean = _cleaned(table, lambda text: "".join(LATEX.get(char, char) for char in text))
     shape = "".join("l" if _is_text(table, j) else "r" for j in range(len(table.columns)))
     body = [rf"{' & '.join(row)} \\" for row in _marked(clean, r"\textbf{{{}}}".format, r"\underline{{{}}}".format)]
     return "\n".join(
@@ -348,7 +351,7 @@ ENDINGS = {"text": "txt", "csv": "csv", "markdown": "md", "latex": "tex"}
 
 
 def write_all(tables: list[Table], summary: Summary, form: str, folder: Path) -> list[Path]:
-    """Each table as a file, and the summary they are made from."""
+    """Write each table to a file, and the summary."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = write_summary(summary, folder)
     for table in tables:

@@ -1,4 +1,4 @@
-// Drawing: every holder gets its chart; later changes reach a chart as data or as a parameter.
+// Draws all charts; later changes reach a chart as data or as a parameter.
 const page = JSON.parse(document.getElementById("page-data").textContent);
 const views = {};
 
@@ -6,10 +6,10 @@ async function drawAll() {
   const config = { ...page.config, font: getComputedStyle(document.body).fontFamily };
   const options = {
     actions: false,
-    ast: true, // expressions are interpreted, so that the page needs no right to evaluate text
+    ast: true, // expressions are interpreted, so the page works without unsafe-eval
     config,
     defaultStyle: false,
-    logLevel: 1, // errors only: a chart without rows yet is nothing to warn of
+    logLevel: 1, // errors only: no warning about a chart without data yet
     renderer: "svg",
     tooltip: { disableDefaultStyle: true },
   };
@@ -20,7 +20,7 @@ async function drawAll() {
   }));
 }
 
-// Give a chart new rows, by the name of its data.
+// Replace the named data of a chart.
 function feed(chart, tables) {
   const view = views[chart];
   for (const [name, rows] of Object.entries(tables)) view.data(name, rows);

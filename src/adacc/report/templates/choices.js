@@ -1,4 +1,4 @@
-// The measure whose spread is shown, and the methods whose curves are drawn.
+// The chosen measure of the chart of intervals, and the chosen methods of the curves.
 function chooseMeasure() {
   const select = document.getElementById("metric");
   select.addEventListener("change", () => {
@@ -40,14 +40,14 @@ function drawCurves(methods) {
   });
 }
 
-// Where a method decides by itself: a point on its curve, or none where there is no such share.
+// The point of a method's default threshold on a curve; none if it is undefined.
 function ownDecisions(method, place) {
   const { caught, missed, alarms, left_alone } = method.default;
   const rates = {
     caught: caught / (caught + missed), alarms: alarms / (alarms + left_alone), right: caught / (caught + alarms),
   };
   const [x, y] = place(rates);
-  const at = `${count(caught)} caught, ${count(alarms)} false alarms`;
+  const at = `${count(caught)} true positives, ${count(alarms)} false positives`;
   return Number.isFinite(x) && Number.isFinite(y) ? [{ name: method.name, label: method.label, x, y, at }] : [];
 }
 

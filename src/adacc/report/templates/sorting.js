@@ -1,4 +1,4 @@
-// Tables that can be sorted: the head of a column becomes a button. Cells without a number stay last both ways.
+// Sortable tables: the head of a column becomes a button. Empty cells stay last in both orders.
 function makeSortable(table) {
   const heads = [...table.querySelectorAll("th[data-sortable]")];
   heads.forEach((head, column) => {

@@ -1,4 +1,4 @@
-// Everything that the reader can switch; the page is complete to read before this runs.
+// Sets up the controls; text and tables are complete without them.
 function switchTheme() {
   const button = document.getElementById("theme");
   const root = document.documentElement;
@@ -10,7 +10,7 @@ function switchTheme() {
     try {
       localStorage.setItem("adacc-theme", root.dataset.theme);
     } catch {
-      // Without storage the choice lasts as long as the page.
+      // Without storage the choice is lost when the page is closed.
     }
     label();
   });
@@ -19,7 +19,7 @@ function switchTheme() {
   button.hidden = false;
 }
 
-// Paper has no folds: what is folded is opened for the print and closed again.
+// Collapsed sections are opened for printing and closed again.
 function unfoldForPrint() {
   let opened = [];
   addEventListener("beforeprint", () => {
@@ -35,7 +35,7 @@ async function start() {
   document.querySelectorAll("table[data-sorting]").forEach(makeSortable);
   const desk = document.getElementById("desk");
   const decide = page.methods?.length > 0;
-  if (decide) desk.hidden = false; // before drawing: a hidden chart has no width
+  if (decide) desk.hidden = false; // before drawing, since a hidden chart has no width
   await drawAll();
   if (views.intervals) chooseMeasure();
   if (views.roc) chooseCurves();

@@ -1,4 +1,4 @@
-// Runs before anything is shown, so that the page does not flash in the other colours.
+// Runs before the page is shown, to avoid a flash of the other theme.
 (() => {
   const root = document.documentElement;
   root.classList.add("js");
@@ -6,6 +6,6 @@
     const kept = localStorage.getItem("adacc-theme");
     if (kept === "light" || kept === "dark") root.dataset.theme = kept;
   } catch {
-    // A page opened from a file may have no storage; it follows the system then.
+    // Pages opened from a file may have no storage; then the system theme is used.
   }
 })();

@@ -1,4 +1,4 @@
-// Decisions at a threshold: counts are looked up, never computed from curves; only costs are arithmetic.
+// Confusion counts and costs at a threshold. The counts are stored for every threshold.
 function chooseThreshold() {
   const find = (id) => document.getElementById(id);
   const [select, slider] = [find("threshold-method"), find("threshold")];
@@ -14,7 +14,7 @@ function chooseThreshold() {
     showCounts("own", chosen.default, costs);
     const at = shortNumber(chosen.thresholds.at[slider.value]);
     find("threshold-value").textContent = at;
-    slider.setAttribute("aria-valuetext", `${at}: ${count(now.caught)} caught, ${count(now.alarms)} false alarms`);
+    slider.setAttribute("aria-valuetext", `${at}: ${count(now.caught)} true positives, ${count(now.alarms)} false positives`);
     find("verdict").textContent = verdict(chosen, costs);
     find("cheapest").disabled = costs === null;
     feedCosts(chosen, costs, Number(slider.value));
@@ -44,13 +44,13 @@ function countsAt(method, index) {
   };
 }
 
-// What the user's errors cost, or null while one of the two is no cost.
+// The costs of both errors, or null while one of them is invalid.
 function readCosts(inputs) {
   const costs = {};
   for (const [kind, input] of Object.entries(inputs)) {
-    const good = input.value !== "" && input.valueAsNumber >= 0;
-    input.setAttribute("aria-invalid", String(!good));
-    costs[kind] = good ? input.valueAsNumber : NaN;
+    const valid = input.value !== "" && input.valueAsNumber >= 0;
+    input.setAttribute("aria-invalid", String(!valid));
+    costs[kind] = valid ? input.valueAsNumber : NaN;
   }
   return Object.values(costs).some(Number.isNaN) ? null : costs;
 }
@@ -59,7 +59,7 @@ function total(counts, costs) {
   return counts.missed * costs.missed + counts.alarms * costs.alarms;
 }
 
-// The first of the cheapest: of equals the one that catches most.
+// The cheapest threshold; ties go to the one with most true positives.
 function cheapest(method, costs) {
   const all = method.thresholds.at.map((_, index) => total(countsAt(method, index), costs));
   return all.indexOf(Math.min(...all));
@@ -73,12 +73,12 @@ function showCounts(column, counts, costs) {
 }
 
 function verdict(method, costs) {
-  if (!costs) return "Costs are numbers from 0 on.";
+  if (!costs) return "Costs must be numbers of at least 0.";
   const index = cheapest(method, costs);
   const [least, own] = [total(countsAt(method, index), costs), total(method.default, costs)];
   const text = `The cheapest threshold is ${shortNumber(method.thresholds.at[index])}, at a cost of ${money(least)}`;
   const saved = Math.round(100 * (own - least) / own);
-  return saved > 0 ? `${text}: ${saved}% less than by itself.` : `${text}.`;
+  return saved > 0 ? `${text}: ${saved}% less than at the default threshold.` : `${text}.`;
 }
 
 function feedCosts(method, costs, index) {

@@ -1,4 +1,4 @@
-"""The methods of adacc on one training part: the data are coded once, every cost and number of rounds shares a fit."""
+"""Trains the methods of adacc on one fold: data are binned once, and all costs and numbers of rounds share fits."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from adacc.model.calibration import Calibrator, decision_scores
 from adacc.model.ensemble import Ensemble
 from adacc.study.plan import Protocol, Variant
 
-VALIDATION = 0.4
-"""Share of a training part on which costs are tuned, where they are not tuned on all of it."""
+VALIDATION_SHARE = 0.4
+"""Share of the training rows on which costs are tuned, if the protocol says "validation"."""
 
 F1 = BY_COUNTS["f1"]
 
 
-class Family:
-    """One training part, made ready for all methods.
+class FoldTrainer:
+    """The training and test rows of a fold, shared by all methods.
 
     Parameters
     ----------
@@ -41,9 +41,9 @@ class Family:
     X, y : frame, array of 0 and 1
         Training rows; 1 is the positive class.
     X_test : frame
-        Rows to score.
+        Test rows.
     seed : int
-        Of samplers and of the split for tuning.
+        Random seed of samplers and of the split for tuning.
     """
 
     def __init__(self, protocol: Protocol, X: Any, y: NDArray[Any], X_test: Any, seed: int) -> None:
@@ -51,43 +51,42 @@ class Family:
         problem = read_training(BoostingClassifier(pos_label=1), _plain(X), y)
         self.problem, self.held_out = problem, None
         if protocol.tuned_on == "validation":
-            self.problem, self.held_out = problem.split(VALIDATION, seed)
+            self.problem, self.held_out = problem.split(VALIDATION_SHARE, seed)
         self._threads = Threads(1)
         self._trained: dict[Any, Trained] = {}
         self._calibrators: dict[Any, Calibrator] = {}
 
-    def code(self) -> None:
-        """Code the rows, which all methods share; otherwise the first of them does."""
+    def bin_rows(self) -> None:
+        """Bin the rows now, so that the time is not part of the first method's time."""
         _ = self._session
 
-    def scores(self, variant: Variant) -> dict[int, Predictions]:
-        """Scores of the test rows for every number of rounds, positive where the positive class is predicted."""
+    def predict(self, variant: Variant) -> dict[int, Predictions]:
+        """Predictions for the test rows, by number of rounds."""
         settings = self._settings(variant)
         if settings.rule.uses_costs:
             return dict(self._tuned(settings))
         (trained,) = self._train([settings])
-        return {T: Predictions(*self._decided(settings, trained, T, self.test)) for T in self.protocol.rounds}
+        return {T: Predictions(*self._scores(settings, trained, T, self.test)) for T in self.protocol.rounds}
 
     def _tuned(self, settings: Settings) -> Iterator[tuple[int, Predictions]]:
-        """For each number of rounds those of the cost with the best F1; of equal ones the smallest."""
+        """For each number of rounds, the predictions at the cost of best F1; ties go to the smallest cost."""
         costs = self.protocol.costs
-        tries = [replace(settings, options={**settings.options, "costs": {0: cost, 1: 1.0}}) for cost in costs]
-        everyone = self._train(tries)
-        each = zip(tries, everyone, strict=True)
-        by_cost = np.array([self._f1_of_rounds(*one) for one in each])
+        candidates = [replace(settings, options={**settings.options, "costs": {0: cost, 1: 1.0}}) for cost in costs]
+        models = self._train(candidates)
+        by_cost = np.array([self._f1_by_rounds(*pair) for pair in zip(candidates, models, strict=True)])
         for T, best in zip(self.protocol.rounds, by_cost.argmax(axis=0).tolist(), strict=True):
-            yield T, Predictions(*self._decided(tries[best], everyone[best], T, self.test), costs[best])
+            yield T, Predictions(*self._scores(candidates[best], models[best], T, self.test), costs[best])
 
-    def _f1_of_rounds(self, settings: Settings, trained: Trained) -> Array:
-        """On the rows that costs are tuned on, after each number of rounds."""
-        rounds, judged = list(self.protocol.rounds), self.held_out or self.problem
+    def _f1_by_rounds(self, settings: Settings, trained: Trained) -> Array:
+        """F1 on the tuning rows after each number of rounds."""
+        rounds, tuning = list(self.protocol.rounds), self.held_out or self.problem
         if settings.calibration is None:
-            return scores_by_counts(F1, trained, judged, rounds)
-        table, y, weight = self._training_rows if self.held_out is None else (judged.table, judged.y, judged.weight)
-        return np.array([_f1(self._decided(settings, trained, T, table)[0], y, weight) for T in rounds])
+            return scores_by_counts(F1, trained, tuning, rounds)
+        table, y, weight = self._training_rows if self.held_out is None else (tuning.table, tuning.y, tuning.weight)
+        return np.array([_f1(self._scores(settings, trained, T, table)[0], y, weight) for T in rounds])
 
-    def _decided(self, settings: Settings, trained: Trained, n_rounds: int, table: Table) -> tuple[Array, Array]:
-        """Scores after some rounds, and probabilities, as `decision_function` and `predict_proba` have them."""
+    def _scores(self, settings: Settings, trained: Trained, n_rounds: int, table: Table) -> tuple[Array, Array]:
+        """Scores and probabilities after some rounds, equal to `decision_function` and `predict_proba`."""
         ensemble = first(trained, n_rounds)
         scores = ensemble.scores(table)
         if settings.calibration is None:
@@ -97,19 +96,19 @@ class Family:
         key = id(trained.ensemble), len(ensemble), initial.tobytes()
         if key not in self._calibrators:
             training, y, weight = self._training_rows
-            known = scores if table is training else ensemble.scores(training)
-            self._calibrators[key] = Calibrator.fit(settings.calibration, known, y, 2, weight * initial[y])
+            training_scores = scores if table is training else ensemble.scores(training)
+            self._calibrators[key] = Calibrator.fit(settings.calibration, training_scores, y, 2, weight * initial[y])
         probabilities = self._calibrators[key].probabilities(scores)
         return decision_scores(probabilities, plan.rule.decision(plan.costs)), probabilities[:, 1]
 
     @cached_property
     def _training_rows(self) -> tuple[Table, NDArray[Any], Array]:
-        """As the engine keeps them: equal ones are one."""
+        """Training rows as the learner stores them: duplicates are merged."""
         rows = self._session.learner(self._settings(Variant("adaboost", "paper")), self._threads).rows
         return self.problem.table.take(rows.order), rows.true.astype(np.intp), rows.weight
 
     def _train(self, several: list[Settings]) -> list[Trained]:
-        """A model for each; what boosts and decides alike is boosted once."""
+        """A model for each settings; settings that give the same ensemble share one fit."""
         plans = [plan_for(settings, self.problem) for settings in several]
         keys = []
         for settings, plan in zip(several, plans, strict=True):
@@ -144,17 +143,17 @@ class Family:
 
 
 def _plain(X: Any) -> Any:
-    """A frame of numbers as an array: the rows are scored some hundred times, and a frame is slow to read."""
+    """A numeric frame as an array: rows are scored about a hundred times, and arrays are faster to read."""
     if any(kind.kind not in "iuf" for kind in X.dtypes):
         return X
     return X.to_numpy(dtype=np.float64)
 
 
 def first(trained: Trained, n_rounds: int) -> Ensemble:
-    """The ensemble after so many rounds, or after its last where boosting ended before."""
+    """The ensemble of the first `n_rounds` rounds, or of all rounds if boosting stopped before."""
     return trained.ensemble.first(min(n_rounds, len(trained.ensemble)))
 
 
 def _f1(scores: Array, y: NDArray[np.intp], weight: Array) -> float:
-    left_alone, alarms, missed, caught = np.bincount(2 * y + (scores > 0.0), weight, 4)[:, None]
-    return float(F1(Counts(caught, missed, alarms, left_alone))[0])
+    tn, fp, fn, tp = np.bincount(2 * y + (scores > 0.0), weight, 4)[:, None]
+    return float(F1(Counts(tp, fn, fp, tn))[0])

@@ -12,9 +12,9 @@ from scipy import stats
 from sklearn import metrics as sk
 
 import adacc
-from adacc.compare import Plan, Problem, audit, contest, contestants, curves, make_splits, model, verdict
-from adacc.compare.contest import Job, find_method, play
-from adacc.compare.verdict import Leaderboard, report
+from adacc.compare import Plan, Problem, contest, contestants, curves, data_checks, leaderboard, make_splits, model
+from adacc.compare.comparison import Job, find_method, run_job
+from adacc.compare.leaderboard import Leaderboard, report
 from adacc.evaluation.baselines import BASELINES
 
 FEW = ("adacc1", "cgada", "adamec-cal", "adaboost", "logistic-regression", "adaboost-threshold")
@@ -66,18 +66,20 @@ class TestContest:
             X, y = problem.X.iloc[split.train], problem.y[split.train]
             fitted = adacc.AdaCC1Classifier(n_estimators=12, pos_label=1).fit(X, y)
             X_test = problem.X.iloc[split.test]
-            np.testing.assert_allclose(outcome.found.scores, fitted.decision_function(X_test), atol=1e-12)
-            np.testing.assert_allclose(outcome.found.probabilities, fitted.predict_proba(X_test)[:, 1], atol=1e-12)
-            assert outcome.found.cost is None
+            np.testing.assert_allclose(outcome.predictions.scores, fitted.decision_function(X_test), atol=1e-12)
+            np.testing.assert_allclose(
+                outcome.predictions.probabilities, fitted.predict_proba(X_test)[:, 1], atol=1e-12
+            )
+            assert outcome.predictions.cost is None
 
     def test_costs_are_tuned_on_the_training_rows_alone(self, held):
         problem, splits, _, outcomes = held
         for outcome, split in zip(of(outcomes, "cgada"), splits, strict=True):
             X, y = problem.X.iloc[split.train], problem.y[split.train]
             search = adacc.CostSearchCV(adacc.CGAdaClassifier(n_estimators=12, pos_label=1)).fit(X, y)
-            assert outcome.found.cost == pytest.approx(search.best_costs_[0] / search.best_costs_[1])
+            assert outcome.predictions.cost == pytest.approx(search.best_costs_[0] / search.best_costs_[1])
             np.testing.assert_allclose(
-                outcome.found.scores, search.decision_function(problem.X.iloc[split.test]), atol=1e-12
+                outcome.predictions.scores, search.decision_function(problem.X.iloc[split.test]), atol=1e-12
             )
 
     def test_levels_that_only_the_test_rows_have_give_no_warning(self):
@@ -89,7 +91,7 @@ class TestContest:
         problem.X.loc[splits[alone].train, "town"] = "Kiel"
         with warnings.catch_warnings():
             warnings.simplefilter("error", adacc.UnseenCategoryWarning)
-            (outcome,) = play(problem, splits, plan, Job(alone, plan.methods))
+            (outcome,) = run_job(problem, splits, plan, Job(alone, plan.methods))
         assert not outcome.error
 
     def test_the_forest_is_our_own_and_says_what_its_class_says(self):
@@ -99,8 +101,10 @@ class TestContest:
         for seed, (outcome, split) in enumerate(zip(of(outcomes, "adacc-forest"), splits, strict=True), start=4):
             X, y, X_test = problem.X.iloc[split.train], problem.y[split.train], problem.X.iloc[split.test]
             fitted = adacc.AdaCCForestClassifier(random_state=seed).fit(X, y)
-            np.testing.assert_array_equal(outcome.found.scores, fitted.decision_function(X_test))
-            np.testing.assert_allclose(outcome.found.probabilities, fitted.predict_proba(X_test)[:, 1], atol=1e-12)
+            np.testing.assert_array_equal(outcome.predictions.scores, fitted.decision_function(X_test))
+            np.testing.assert_allclose(
+                outcome.predictions.probabilities, fitted.predict_proba(X_test)[:, 1], atol=1e-12
+            )
         own = [name for name, each in contestants().items() if each.is_own]
         assert own == [*adacc.methods(), "adacc-forest"]
         assert contestants()["adacc-forest"].library == f"adacc {adacc.__version__}"
@@ -113,7 +117,7 @@ class TestContest:
             for one, other in zip(
                 of(outcomes, method), of(contest(problem, splits, plan, n_jobs=2), method), strict=True
             ):
-                np.testing.assert_array_equal(one.found.scores, other.found.scores)
+                np.testing.assert_array_equal(one.predictions.scores, other.predictions.scores)
 
     def test_who_fails_is_a_line_of_the_result(self, held, monkeypatch):
         problem, splits, _, _ = held
@@ -143,7 +147,7 @@ class TestVerdict:
     def test_measures_are_scikit_learns(self, held, standing):
         problem, splits, _, outcomes = held
         for outcome in outcomes:
-            y, found = problem.y[splits[outcome.split].test], outcome.found
+            y, found = problem.y[splits[outcome.split].test], outcome.predictions
             predicted = found.scores > 0
             due = {
                 "balanced_accuracy": sk.balanced_accuracy_score(y, predicted),
@@ -218,7 +222,7 @@ class TestVerdict:
         pooled = standing.pooled("adaboost")
         assert (pooled["positives"], pooled["negatives"]) == (30, 210)
         first = of(outcomes, "adaboost")[:3]
-        caught = sum((each.found.scores > 0)[problem.y[splits[each.split].test] == 1].sum() for each in first)
+        caught = sum((each.predictions.scores > 0)[problem.y[splits[each.split].test] == 1].sum() for each in first)
         assert pooled["default"]["caught"] == caught == 30 - pooled["default"]["missed"]
 
 
@@ -230,7 +234,7 @@ class TestCurves:
         probability = np.clip(np.round(rng.normal(0.3 + 0.3 * y, 0.2), 3 if n > 100 else 1), 0, 1)
         found = curves.pooled(y, probability, probability > 0.5)
         thresholds = found["thresholds"]
-        assert 2 < len(thresholds["at"]) <= curves.MOST_POINTS
+        assert 2 < len(thresholds["at"]) <= curves.CURVE_POINTS_MAX
         assert thresholds["at"] == sorted(thresholds["at"])
         for at, caught, alarms in zip(*(thresholds[name] for name in ("at", "caught", "alarms")), strict=True):
             assert caught == (probability[y == 1] >= at).sum()
@@ -271,24 +275,27 @@ class TestCurves:
         assert sum(group["rows"] * group["observed"] for group in groups) == pytest.approx(y.sum())
 
 
-class TestAudit:
+class TestDataChecks:
     def test_a_leak_is_found_and_noise_is_not(self):
         clean = make_problem()
         copied = clean.X.assign(code=np.where(clean.y == 1, 3.0, np.random.default_rng(0).choice([1.0, 2.0], 240)))
         gaps = clean.X.assign(closed=np.where(clean.y == 1, np.nan, 1.0))  # only missing tells
         for leaking, name in ((copied, "code"), (gaps, "closed")):
             problem = replace(clean, X=leaking)
-            found = audit.look(problem, make_splits(problem, 3, 1, 0))
+            found = data_checks.check_data(problem, make_splits(problem, 3, 1, 0))
             warned = [each["title"] for each in found["findings"] if each["level"] == "warning"]
-            assert warned == [f"Column {name!r} alone all but gives the target away"]
-        alone = {each["name"]: each["alone"] for each in audit.look(clean, make_splits(clean, 3, 1, 0))["columns"]}
+            assert warned == [f"Column {name!r} may leak the target"]
+        alone = {
+            each["name"]: each["alone"]
+            for each in data_checks.check_data(clean, make_splits(clean, 3, 1, 0))["columns"]
+        }
         assert alone["a"] > alone["b"] > 0.6 > alone["c"]
 
     def test_equal_rows_are_counted(self):
         X = pd.DataFrame({"a": [1, 1, 1, 2, 2, 3, 4, 5], "b": list("xxxyyzzz")})
         problem = Problem("t.csv", "y", 1, 0, X, np.array([0, 0, 1, 0, 0, 1, 1, 0], dtype=np.int8), 8)
         splits = make_splits(problem, 2, 1, seed=0)
-        found = audit.count_duplicates(problem, splits)
+        found = data_checks.count_duplicates(problem, splits)
         rows = [tuple(row) for row in X.to_numpy()]
         across = sum(rows[i] in {rows[j] for j in split.train} for split in splits for i in split.test)
         assert found == {"rows": 3, "across_folds": across, "contradicting": 3}
@@ -297,7 +304,9 @@ class TestAudit:
     def test_columns_as_they_are(self):
         problem = make_problem()
         problem = replace(problem, X=problem.X.assign(same=1))
-        columns = {each["name"]: each for each in audit.look(problem, make_splits(problem, 3, 1, 0))["columns"]}
+        columns = {
+            each["name"]: each for each in data_checks.check_data(problem, make_splits(problem, 3, 1, 0))["columns"]
+        }
         kinds = {name: each["kind"] for name, each in columns.items()}
         assert kinds == {
             "a": "number",
@@ -312,7 +321,7 @@ class TestAudit:
 
     def test_few_rare_rows_and_a_sample_are_said(self):
         problem = make_problem().sample(100, seed=0)
-        titles = [each["title"] for each in audit.look(problem, make_splits(problem, 3, 1, 0))["findings"]]
+        titles = [each["title"] for each in data_checks.check_data(problem, make_splits(problem, 3, 1, 0))["findings"]]
         assert "Only 12 rows are 'yes'" in titles
         assert "100 of 240 rows were used" in titles
 
@@ -321,9 +330,9 @@ class TestAudit:
         """Splits in the order of time have none."""
         problem = make_problem().sample(100, seed=0)
         problem = replace(problem, time=pd.Series(range(100), name="day")) if in_time else problem
-        found = audit.look(problem, make_splits(problem, 3, 1, 0))["findings"]
+        found = data_checks.check_data(problem, make_splits(problem, 3, 1, 0))["findings"]
         (said,) = (each["text"] for each in found if each["title"].startswith("Only 12 rows"))
-        assert said.startswith("A single row more or less moves the figures by points; take them as a hint")
+        assert said.startswith("One row changes the measures by whole percentage points. Treat them as estimates")
         assert ("--repeats" in said) == (not in_time)
 
 
@@ -387,4 +396,4 @@ class TestModel:
 
 
 def test_versions_are_those_in_use():
-    assert verdict.versions()["adacc"] == adacc.__version__
+    assert leaderboard.versions()["adacc"] == adacc.__version__

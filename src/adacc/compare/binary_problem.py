@@ -1,4 +1,4 @@
-"""What is compared on: the user's table as two classes, or the built-in digits."""
+"""The binary classification problem of a comparison: the user's table, or the built-in digits."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from adacc.tables import TableError, check_features, open_table, read_frame, rea
 from adacc.tables.sources import OpenTable
 
 DIGITS = "digits"
-"""What the built-in set is called where a file would be named."""
+"""Source name of the built-in data set."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A table and its rare class.
+    """Features and a binary target.
 
     Attributes
     ----------
     source : str
-        Where the table is from.
+        File name of the table.
     target : str
         The column to predict.
     positive, negative : object
-        Labels of the class to be found and of the other; ``"other"`` where that is several.
+        Labels of the positive class and of the negative one; ``"other"`` if that consists of several labels.
     X : DataFrame of shape (n_rows, n_features)
         The features.
     y : ndarray of shape (n_rows,)
         1 for the positive class.
     n_rows_of_source : int
-        Rows before a sample was drawn.
+        Number of rows before sampling.
     dropped : tuple of str
-        Columns that are no features.
+        Columns that are not used as features.
     group, time : Series of shape (n_rows,) or None
-        What must not be torn apart by a split; what splits must follow.
+        Group of each row, which splits keep together; time of each row, which splits follow.
     n_labels : int
-        That the column to predict has: where more than two, all but the positive one are the other class.
+        Number of labels of the target; if more than two, the negative class consists of all but the positive one.
     """
 
     source: str
@@ -58,12 +58,12 @@ class Problem:
 
     @property
     def dependence(self) -> NDArray[Any] | None:
-        """What every split must respect: the group or the time of each row."""
+        """The group or the time of each row; None if rows are independent."""
         column = self.group if self.time is None else self.time
         return None if column is None else column.to_numpy()
 
     def sample(self, n_rows: int, seed: int) -> Problem:
-        """At most so many rows, drawn without regard to anything but the class, whose shares stay."""
+        """A stratified random sample of at most `n_rows` rows."""
         if n_rows >= len(self.y):
             return self
         rng = np.random.default_rng(seed)
@@ -89,7 +89,7 @@ def read_problem(
     group: str | None = None,
     time: str | None = None,
 ) -> Problem:
-    """The user's table.
+    """Read a table.
 
     Parameters
     ----------
@@ -98,17 +98,17 @@ def read_problem(
     target : str
         The column to predict.
     positive : str, default=None
-        The label to be found; None is the rarest.
+        The positive label; None: the rarest.
     drop : iterable of str, default=()
         Columns to leave out.
     ids, group, time : str, default=None
-        Columns that name rows, what must not be torn apart by a split, and what splits must follow. None of them is
-        a feature.
+        Columns of row names, of groups that splits keep together, and of times that splits follow. None of them is
+        used as a feature.
 
     Raises
     ------
     adacc.tables.TableError
-        The table cannot be used as it is.
+        The table cannot be used.
     """
     beside = list(dict.fromkeys(name for name in (group, time) if name is not None))
     dropped = list(dict.fromkeys([*drop, *([] if ids is None else [ids])]))
@@ -136,7 +136,7 @@ def read_problem(
 
 
 def digits(positive: str | None = None) -> Problem:
-    """Handwritten digits, the 8 (or another) against the rest; the set comes with scikit-learn.
+    """scikit-learn's handwritten digits, the 8 (or another digit) against the rest.
 
     Examples
     --------
@@ -148,6 +148,6 @@ def digits(positive: str | None = None) -> Problem:
 
     frame = load_digits(as_frame=True).frame.rename(columns={"target": "digit"})
     labels = read_target(frame, "digit", "8" if positive is None else positive, DIGITS)
-    # The corners are blank in every picture; a user's table would be refused for less, so they go without a word.
+    # Some pixels are constant; unlike in a user's table they are not checked.
     X = frame.drop(columns="digit")
     return Problem(DIGITS, "digit", labels.positive, labels.other, X, labels.y, len(X), n_labels=len(labels.counts))

@@ -9,9 +9,9 @@ import pytest
 import adacc
 from adacc.compare.model import describe_row
 from adacc.report.model_charts import waterfall_steps
-from adacc.report.model_words import about_model, row_text, shape_text
-from adacc.report.tables import ranking, standing
-from adacc.report.words import about_data, about_duplicates, class_counts, summary
+from adacc.report.model_text import about_model, row_text, shape_text
+from adacc.report.tables import ranking, versus_best
+from adacc.report.text import about_data, about_duplicates, class_counts, summary
 
 
 def method(label, own=True, ba=0.8, tpr=0.83, tnr=0.85, versus=None):
@@ -35,43 +35,51 @@ def plain(text):
     return text.replace("\xa0", " ")
 
 
-def test_the_winner_and_a_difference_that_may_be_chance():
+def test_best_method_and_a_difference_that_is_not_significant():
     first, _ = summary(result(method("AdaCC2"), method("LightGBM", own=False, versus=versus(-0.012, 0.2))))
     assert plain(first) == (
-        "AdaCC2 catches 83 of 100 rows of ‘yes’ and raises 15 false alarms per 100 others. It is ahead of LightGBM by "
-        "1.2 points of balanced accuracy, which may be chance (p = 0.20)."
+        "AdaCC2 is the best method: it finds 83 of 100 rows of ‘yes’ (true positives) and raises 15 false alarms per "
+        "100 other rows (false positives). It is ahead of LightGBM by 1.2 percentage points of balanced accuracy, not "
+        "a significant difference (p = 0.20)."
     )
 
 
-def test_a_difference_that_is_real():
+def test_significant_difference():
     first, _ = summary(result(method("A"), method("B", versus=versus(-0.1, 0.0002, True))))
-    assert plain(first).endswith("by 10.0 points of balanced accuracy, more than chance explains (p < 0.001).")
+    assert plain(first).endswith(
+        "by 10.0 percentage points of balanced accuracy, a significant difference (p < 0.001)."
+    )
 
 
-def test_too_few_parts_to_say():
+def test_one_fold_cannot_be_tested():
     first, _ = summary(result(method("A"), method("B", versus=versus(-0.1, None))))
-    assert first.endswith("and whether that is chance cannot be said from so few parts.")
+    assert first.endswith("which cannot be tested with one fold.")
 
 
-def test_a_draw_is_no_lead():
+def test_equal_methods():
     first, _ = summary(result(method("A"), method("B", versus=versus(-0.0001, 0.9))))
-    assert first.endswith("It is level with B.")
+    assert first.endswith("It is equal to B.")
 
 
-@pytest.mark.parametrize(("own", "side"), [(True, "Of the baselines"), (False, "Of adacc’s own methods")])
-def test_the_other_side_is_heard(own, side):
+@pytest.mark.parametrize(("own", "side"), [(True, "baseline"), (False, "method of adacc")])
+def test_the_best_of_the_other_side_is_named(own, side):
     second = method("B", own=own, versus=versus(-0.01, 0.5))
     rival = method("C", own=not own, versus=versus(-0.02, 0.01, True))
     _, more = summary(result(method("A", own=own), second, rival))
-    told = f"{side} C comes closest: A is ahead of C by 2.0 points of balanced accuracy, more than chance explains"
-    assert plain(more).startswith(f"{told} (p = 0.010).")
+    lead = "A is ahead of C by 2.0 percentage points of balanced accuracy, a significant difference (p = 0.010)."
+    assert plain(more).startswith(f"The best {side} is C: {lead}")
 
 
-def test_those_that_cannot_be_told_apart():
+def test_methods_not_significantly_different_from_the_best():
     behind = [method(name, versus=versus(-0.01, 0.5)) for name in "BCD"]
-    assert "B, C and D cannot be told from the best." in summary(result(method("A"), *behind))[1]
+    assert "B, C and D are not significantly different from the best (p ≥ 0.05)." in plain(
+        summary(result(method("A"), *behind))[1]
+    )
     many = [method(name, versus=versus(-0.01, 0.5)) for name in "BCDEFGH"]
-    assert "7 of the 7 other methods cannot be told from the best" in summary(result(method("A"), *many))[1]
+    assert (
+        "7 of the 7 other methods (marked ≈) are not significantly different from the best"
+        in summary(result(method("A"), *many))[1]
+    )
 
 
 def test_alone_or_with_nobody():
@@ -83,28 +91,28 @@ def test_alone_or_with_nobody():
 def test_counts_stand_beside_shares():
     counts = {"caught": 57, "missed": 14, "alarms": 10, "left_alone": 347}
     _, more = summary(result(method("A") | {"pooled": {"default": counts}}))
-    assert "Of 71 rows of ‘yes’ it missed 14; of its 67 alarms 57 were right." in more
+    assert "In all, it found 57 of 71 rows of ‘yes’ and raised 10 false alarms." in more
     counts = {"caught": 0, "missed": 14, "alarms": 0, "left_alone": 347}
-    assert "it raised no alarm" in summary(result(method("A") | {"pooled": {"default": counts}}))[1]
+    assert "raised 0 false alarms" in summary(result(method("A") | {"pooled": {"default": counts}}))[1]
 
 
 def test_ranking_marks_what_is_as_good_as_the_best():
     behind = [method("B", versus=versus(-0.01, 0.5)), method("C", versus=versus(-0.2, 0.001, True))]
     failed = method("D") | {"metrics": {}}
     table = ranking(result(method("A"), *behind, failed))
-    assert [(row["rank"], row["as_good"]) for row in table["rows"]] == [
+    assert [(row["rank"], row["is_like_best"]) for row in table["rows"]] == [
         (1, False),
         (2, True),
         (3, False),
         (None, False),
     ]
-    assert [row["standing"]["text"] for row in table["rows"]] == ["best", "−1.0", "−20.0", "failed"]
-    assert table["heads"][0]["text"] == "Balanced accuracy"
+    assert [row["versus_best"]["text"] for row in table["rows"]] == ["best", "−1.0", "−20.0", "failed"]
+    assert table["heads"][0]["text"] == "Bal. acc."
     assert table["rows"][0]["cells"][0] == {"text": "80.0%", "sort": 0.8, "spread": "± 1.0"}
 
 
 def test_a_measure_that_is_no_share_is_not_told_in_points():
-    told = standing(method("B", versus=versus(0.004, 0.5)), "brier")
+    told = versus_best(method("B", versus=versus(0.004, 0.5)), "brier")
     assert (told["text"], told["sort"]) == ("+0.004", -0.004)
 
 
@@ -120,23 +128,23 @@ def test_data_in_words():
         "100 of 120 rows used, 2 features: 1 numeric, 1 boolean.",
         "Not used as features: ‘id’.",
         "1 column has missing values.",
-        "One column has one value only: ‘flag’.",
-        "No two rows are equal in all features.",
+        "Constant column: ‘flag’.",
+        "There are no duplicate rows.",
     ]
     assert class_counts(data) == ["‘yes’: 4 rows (4.0%, 1 to 24)", "‘no’: 96 rows"]
 
 
 def test_duplicates_in_words():
     assert about_duplicates({"rows": 12, "across_folds": 1, "contradicting": 2}) == (
-        "12 rows are equal to an earlier one in all features; 1 test row has an equal row among those trained on; "
-        "2 rows are equal to one of the other class."
+        "12 rows are duplicates of an earlier row; 1 test row has a duplicate among the training rows; 2 rows have a "
+        "duplicate of the other class."
     )
 
 
 def test_shapes_in_words():
     steps = {"kind": "number", "x": [0, 10, 20, 30], "y": [0.5, -1.0, 2.0], "missing": None}
-    assert shape_text(steps) == "Lowest −1.00 from 10 to 20, highest +2.00 from 20 on."
-    assert shape_text(steps | {"y": [0.5, -1.0, 2.0, 2.0], "missing": 0.25}).endswith("from 20 on; missing +0.25.")
+    assert shape_text(steps) == "Lowest −1.00 from 10 to 20, highest +2.00 above 20."
+    assert shape_text(steps | {"y": [0.5, -1.0, 2.0, 2.0], "missing": 0.25}).endswith("above 20; missing +0.25.")
     assert shape_text(steps | {"y": [0.5, 0.5, 0.5]}) == "+0.50 everywhere."
     labels = {"kind": "category", "labels": ["a", "b"], "y": [0.1, -0.1], "missing": None}
     assert shape_text(labels) == "Lowest −0.10 for ‘b’, highest +0.10 for ‘a’."
@@ -152,7 +160,7 @@ def row(n):
 def test_a_row_in_words():
     first, second = row_text(row(2), "‘yes’")
     assert first == "Row 7 is predicted to be ‘yes’: its score is +1.00, which gives ‘yes’ a probability of 80.0%."
-    assert second == "What moves it most: f0 = x (+1.00) and f1 = missing (+0.50)."
+    assert second == "Largest contributions: f0 = x (+1.00) and f1 = missing (+0.50)."
 
 
 @pytest.mark.parametrize("n", [0, 3, 40])
@@ -169,7 +177,7 @@ def test_a_forest_is_told_by_trees_and_bags():
     model["importances"] = [{"feature": "age", "share": 0.6}, {"feature": "bmi", "share": 0.4}]
     told = about_model(model, "yes")
     assert told["summary"] == (
-        "F with 1,000 trees on 100 bags uses 2 features; 100% of its votes are about ‘age’ and ‘bmi’."
+        "F with 1,000 trees on 100 bags uses 2 features; 100% of the importance is on ‘age’ and ‘bmi’."
     )
     assert told["rounds"] == []
 

@@ -1,4 +1,4 @@
-"""Every method on every split, several at a time."""
+"""Runs every method on every split, in parallel worker processes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from importlib.metadata import version
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -22,34 +23,34 @@ from threadpoolctl import threadpool_limits
 
 from adacc.algorithms import METHODS
 from adacc.algorithms.catalog import FORESTS, suggestion
-from adacc.compare.problem import Problem
+from adacc.compare.binary_problem import Problem
 from adacc.compare.splits import Split
 from adacc.estimators.forest import AdaCCForestClassifier
 from adacc.estimators.unseen import unseen_ignored
 from adacc.evaluation.baselines import BASELINES
-from adacc.evaluation.folds import Fold
+from adacc.evaluation.fold_data import FoldData
 from adacc.evaluation.predictions import Predictions
 from adacc.evaluation.workers import in_parallel
 from adacc.kernels.jit import Compilation
-from adacc.study.family import Family
+from adacc.study.fold_trainer import FoldTrainer
 from adacc.study.plan import Protocol, Variant, choose_methods, read_protocol
 
 QUICK = (
     "lightgbm", "xgboost", "hist-gradient-boosting", "hist-gradient-boosting-threshold", "balanced-random-forest",
     "adaboost-threshold", "logistic-regression",
 )  # fmt: skip
-"""Baselines that are worth their time: weighted classes and tuned thresholds, which are what one would use today."""
+"""Baselines of the default comparison: those with class weights or tuned thresholds that run fast."""
 
 WARM_UP_ROWS, WARM_UP_ROUNDS = 50, 2
-"""Rows of each class, and rounds, that a process tries its methods with before it times them."""
+"""Rows of each class, and rounds, of the untimed fit that a process starts with."""
 
 MODULES = {"imbalanced-learn": "imblearn", "scikit-learn": "sklearn"}
-"""What distributions are imported as, where not by their own name."""
+"""Import names of the distributions that are imported by another name."""
 
 
 @dataclass(frozen=True)
 class Contestant:
-    """A method that takes part."""
+    """A method of the comparison."""
 
     name: str
     label: str
@@ -60,7 +61,7 @@ class Contestant:
 
 @dataclass(frozen=True)
 class Plan:
-    """Who takes part, and with how many rounds."""
+    """The methods of a comparison, their number of rounds and the random seed."""
 
     methods: tuple[str, ...]
     rounds: int
@@ -68,18 +69,18 @@ class Plan:
 
     @property
     def protocol(self) -> Protocol:
-        """As the paper has it: the costs that are tried, what they are judged by."""
+        """The paper's protocol (cost grid and tuning) with the methods, rounds and seed of this plan."""
         chosen = choose_methods(PAPER, self.methods)
         return replace(chosen, rounds=(self.rounds,), seed=self.seed)
 
     def jobs(self, n_splits: int) -> list[Job]:
-        """What is computed at a time: the boosters of the family share the coding of the data."""
-        family = tuple(name for name in self.methods if name in METHODS)
-        others = [(name,) for name in self.methods if name in BASELINES]
-        return [Job(i, names) for i in range(n_splits) for names in filter(None, [family, *others])]
+        """Units of work: the boosting methods run together on a split, since they share the binned data."""
+        boosting = tuple(name for name in self.methods if name in METHODS)
+        baselines = [(name,) for name in self.methods if name in BASELINES]
+        return [Job(i, names) for i in range(n_splits) for names in filter(None, [boosting, *baselines])]
 
     def rounds_of(self, method: str) -> int:
-        """Of a method of ours to be trained as it took part: for a forest, which takes part as it is, its bags."""
+        """`n_estimators` of an adacc method as in the comparison: for a forest its default, for others the rounds."""
         return AdaCCForestClassifier().n_estimators if method in FORESTS else self.rounds
 
 
@@ -88,17 +89,17 @@ PAPER = read_protocol("paper")
 
 def contestants() -> dict[str, Contestant]:
     """All methods whose library is installed."""
-    family = {
+    boosting = {
         name: Contestant(name, method.label, f"adacc {version('adacc')}", _first_line(method.rule), True)
         for name, method in METHODS.items()
         if method.sampler != "smote" or find_spec("imblearn")
     }
-    others = {
+    baselines = {
         name: Contestant(name, each.name, f"{each.library} {version(each.library)}", each.about, name in FORESTS)
         for name, each in BASELINES.items()
         if find_spec(MODULES.get(each.library, each.library))
     }
-    return family | others
+    return boosting | baselines
 
 
 def missing_libraries() -> list[str]:
@@ -108,7 +109,7 @@ def missing_libraries() -> list[str]:
 
 
 def find_method(name: str, among: Mapping[str, Contestant]) -> str:
-    """The name, if there is such a method and its library is installed."""
+    """Return the name if the method exists and its library is installed, or raise ValueError."""
     if name in among:
         return name
     if name in METHODS or name in BASELINES:
@@ -122,54 +123,50 @@ def _first_line(rule: type) -> str:
 
 
 class Job(NamedTuple):
-    """A split, and methods to try on it."""
+    """A split, and the methods to run on it."""
 
     split: int
     methods: tuple[str, ...]
 
 
 class Outcome(NamedTuple):
-    """What a method said of the scored rows of a split; None with the error where it failed."""
+    """Predictions of a method for the test rows of a split; None, with the error, if it failed."""
 
     split: int
     method: str
-    found: Predictions | None
+    predictions: Predictions | None
     seconds: float
     error: str | None
 
 
 def contest(problem: Problem, splits: Sequence[Split], plan: Plan, n_jobs: int = 1) -> Iterator[Outcome]:
-    """Each outcome as soon as it is known.
+    """Run all jobs, and yield each outcome when it is ready.
 
     Parameters
     ----------
     problem : Problem
-        The table.
+        The data.
     splits : list of Split
-        Of `make_splits`.
+        As returned by `make_splits`.
     plan : Plan
-        Who takes part.
+        The methods and their settings.
     n_jobs : int, default=1
-        Worker processes; 1 works in this one.
+        Number of worker processes; 1 runs in this process.
     """
     jobs = plan.jobs(len(splits))
     if n_jobs == 1:
-        yield from _each(in_parallel(partial(play, problem, splits, plan), jobs, executor="local"))
+        results = in_parallel(partial(run_job, problem, splits, plan), jobs, executor="local")
+        yield from chain.from_iterable(results)
         return
     with TemporaryDirectory(prefix="adacc-") as folder:
-        # Read once by each worker, instead of sent with each job.
+        # Each worker reads the file once; the data are not sent with each job.
         path = Path(folder, "problem")
         path.write_bytes(pickle.dumps((problem, splits), protocol=5))
-        yield from _each(in_parallel(partial(_play_stored, path, plan), jobs, n_jobs))
+        yield from chain.from_iterable(in_parallel(partial(_run_stored, path, plan), jobs, n_jobs))
 
 
-def _each(several: Iterator[list[Outcome]]) -> Iterator[Outcome]:
-    for outcomes in several:
-        yield from outcomes
-
-
-def _play_stored(path: Path, plan: Plan, job: Job) -> list[Outcome]:
-    return play(*_stored(path), plan, job)
+def _run_stored(path: Path, plan: Plan, job: Job) -> list[Outcome]:
+    return run_job(*_stored(path), plan, job)
 
 
 @lru_cache(maxsize=1)
@@ -177,16 +174,16 @@ def _stored(path: Path) -> tuple[Problem, list[Split]]:
     return pickle.loads(path.read_bytes())
 
 
-def play(problem: Problem, splits: Sequence[Split], plan: Plan, job: Job) -> list[Outcome]:
-    """A job done."""
+def run_job(problem: Problem, splits: Sequence[Split], plan: Plan, job: Job) -> list[Outcome]:
+    """Fit and score the methods of a job."""
     split = splits[job.split]
     with warnings.catch_warnings(), threadpool_limits(1), unseen_ignored():
         warnings.simplefilter("ignore", ConvergenceWarning)
         _warm_up(problem, split, plan, job)
-        return _play_rows(problem, split.train, split.test, plan, job)
+        return _run_on_rows(problem, split.train, split.test, plan, job)
 
 
-def _play_rows(
+def _run_on_rows(
     problem: Problem, train: NDArray[np.intp], test: NDArray[np.intp], plan: Plan, job: Job
 ) -> list[Outcome]:
     X, y, X_test = problem.X.iloc[train], problem.y[train], problem.X.iloc[test]
@@ -194,40 +191,39 @@ def _play_rows(
     if job.methods[0] in BASELINES:
         (name,) = job.methods
         groups = None if problem.dependence is None else problem.dependence[train]
-        fold = Fold(
-            _as_baselines_take(X), y, _as_baselines_take(X_test), [plan.rounds], seed, groups,
+        fold = FoldData(
+            _booleans_as_numbers(X), y, _booleans_as_numbers(X_test), [plan.rounds], seed, groups,
             in_time=problem.time is not None,
         )  # fmt: skip
-        return [_timed(job.split, name, partial(BASELINES[name].found, fold), 0.0)]
-    with Stopwatch() as coding:
-        family = Family(plan.protocol, X, y, X_test, seed)
-        family.code()
-    asks = {name: partial(family.scores, Variant(name, "paper")) for name in job.methods}
-    return [_timed(job.split, name, ask, coding.seconds) for name, ask in asks.items()]
+        return [_timed(job.split, name, partial(BASELINES[name].predict, fold), 0.0)]
+    with Stopwatch() as binning:
+        trainer = FoldTrainer(plan.protocol, X, y, X_test, seed)
+        trainer.bin_rows()
+    calls = {name: partial(trainer.predict, Variant(name, "paper")) for name in job.methods}
+    return [_timed(job.split, name, predict, binning.seconds) for name, predict in calls.items()]
 
 
-_WARM: set[tuple[tuple[str, ...], tuple[str, ...]]] = set()
-"""Methods, and kinds of columns, that this process has tried already."""
+_WARMED_UP: set[tuple[tuple[str, ...], tuple[str, ...]]] = set()
+"""Methods and column dtypes that this process has fitted already."""
 
 
 def _warm_up(problem: Problem, split: Split, plan: Plan, job: Job) -> None:
-    """Try the methods on a few rows, once in a process: loading kernels and importing libraries is not timed."""
+    """Fit the methods to a few rows, once in a process, so that loading kernels and libraries is not timed."""
     key = job.methods, tuple(sorted({str(dtype) for dtype in problem.X.dtypes}))
-    if key in _WARM:
+    if key in _WARMED_UP:
         return
-    _WARM.add(key)
-    few = np.concatenate([split.train[problem.y[split.train] == label][:WARM_UP_ROWS] for label in (0, 1)])
-    with suppress(Exception):  # what is wrong with these rows is no matter, and with all rows will be seen
-        _play_rows(problem, few, few, replace(plan, rounds=WARM_UP_ROUNDS), job)
+    _WARMED_UP.add(key)
+    rows = np.concatenate([split.train[problem.y[split.train] == label][:WARM_UP_ROWS] for label in (0, 1)])
+    with suppress(Exception):  # an error that also occurs with all rows is recorded there
+        _run_on_rows(problem, rows, rows, replace(plan, rounds=WARM_UP_ROUNDS), job)
 
 
-def _as_baselines_take(X: Any) -> Any:
-    """Booleans as numbers."""
+def _booleans_as_numbers(X: Any) -> Any:
     return X.astype(dict.fromkeys(X.select_dtypes("bool"), np.int8))
 
 
 class Stopwatch:
-    """Seconds that a piece of work takes, compiling kernels left out: that is done once on a machine."""
+    """Measures elapsed seconds without the time to compile kernels, which happens once on a machine."""
 
     seconds: float
 
@@ -242,19 +238,19 @@ class Stopwatch:
         self.seconds = elapsed - self._compilation.seconds
 
 
-def _timed(split: int, method: str, ask: Callable[[], dict[int, Predictions]], before: float) -> Outcome:
+def _timed(split: int, method: str, predict: Callable[[], dict[int, Predictions]], before: float) -> Outcome:
     with Stopwatch() as watch:
         try:
-            (found,) = ask().values()
-            error = None if np.isfinite(found.scores).all() else "its scores are not numbers"
-        except Exception as fault:  # a method that fails is a line of the result, and no reason to lose the others
-            found, error = None, " ".join(f"{type(fault).__name__}: {fault}".split())
-    return Outcome(split, method, None if error else found, before + watch.seconds, error)
+            (predictions,) = predict().values()
+            error = None if np.isfinite(predictions.scores).all() else "its scores are not numbers"
+        except Exception as fault:  # the failure of one method is recorded and does not end the comparison
+            predictions, error = None, " ".join(f"{type(fault).__name__}: {fault}".split())
+    return Outcome(split, method, None if error else predictions, before + watch.seconds, error)
 
 
-def of_rows(outcomes: Sequence[Outcome], splits: Sequence[Split]) -> tuple[NDArray[np.intp], Predictions]:
-    """The outcomes of a method on the splits of one repeat as one: every row scored by a model that has not seen it."""
-    scored = [(splits[each.split].test, each.found) for each in outcomes if each.found is not None]
-    scores = np.concatenate([found.scores for _, found in scored])
-    probabilities = np.concatenate([found.probabilities for _, found in scored])
-    return np.concatenate([rows for rows, _ in scored]), Predictions(scores, probabilities)
+def pool_predictions(outcomes: Sequence[Outcome], splits: Sequence[Split]) -> tuple[NDArray[np.intp], Predictions]:
+    """Test rows and their predictions, concatenated over the splits of one repeat."""
+    of_splits = [(splits[each.split].test, each.predictions) for each in outcomes if each.predictions is not None]
+    scores = np.concatenate([predictions.scores for _, predictions in of_splits])
+    probabilities = np.concatenate([predictions.probabilities for _, predictions in of_splits])
+    return np.concatenate([rows for rows, _ in of_splits]), Predictions(scores, probabilities)

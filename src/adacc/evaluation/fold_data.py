@@ -1,4 +1,4 @@
-"""Rows to train on and rows to score, with the inner splits that are as honest as the outer one."""
+"""The data of one cross-validation fold: training rows, test rows and splits of the training rows for tuning."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ Array = NDArray[np.float64]
 
 
 Scores = dict[int, Array]
-"""By number of rounds: a score for each test row, above 0 where the positive class is predicted."""
+"""Scores of the test rows by number of rounds; above 0 the positive class is predicted."""
 
 
 @dataclass(frozen=True)
-class Fold:
-    """Rows to train on, rows to score, and the numbers of rounds that are asked for.
+class FoldData:
+    """Training rows, test rows and the numbers of rounds to evaluate.
 
-    The features are numeric and `category` columns, both with gaps; of y, 1 is the positive class, the rare one.
-    Splits of the training rows keep `groups` whole; where these are times (`in_time`) they go forward.
+    The features are numeric and `category` columns, with missing values; 1 in y is the positive class. Splits of the
+    training rows keep `groups` together; with `in_time` the groups are times, and splits follow them.
     """
 
     X: pd.DataFrame
@@ -37,7 +37,7 @@ class Fold:
     in_time: bool = False
 
     def tuning_folds(self, n_folds: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Splits of the training rows, at most `n_folds`, as honest as that of the fold itself."""
+        """At most `n_folds` splits of the training rows that respect groups and times."""
         groups, y = check_groups(self.groups, len(self.y)), self.y.astype(np.intp)
         if self.in_time:
             cv: Any = TimeSplit(n_folds)

@@ -1,17 +1,17 @@
-"""What a model has learnt in plain sentences, with the tables beside its charts."""
+"""Sentences and tables about a fitted model."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from adacc.report import tables
-from adacc.report.measures import signed, significant
-from adacc.report.model_charts import ERRORS, MOST_BARS
-from adacc.report.words import counted, listed, quoted, size
+from adacc.report.model_charts import ERRORS, FEATURES_MAX
+from adacc.report.numbers import signed, significant
+from adacc.report.text import counted, listed, quoted, size
 
 
 def about_model(model: dict[str, Any], positive: object) -> dict[str, Any]:
-    """Words and tables of the model section."""
+    """Texts and tables of the model section."""
     target = "the positive class" if positive is None else quoted(positive)
     row = model.get("row")
     return {
@@ -19,7 +19,7 @@ def about_model(model: dict[str, Any], positive: object) -> dict[str, Any]:
         "positive": target,
         "summary": _summary(model),
         "importances": tables.importances(model),
-        "most": MOST_BARS,
+        "features_max": FEATURES_MAX,
         "shapes": [{"feature": str(shape["feature"]), "text": shape_text(shape)} for shape in model["shapes"]],
         "errors": [{"label": label, "color": color, "dash": dash} for label, color, dash in ERRORS.values()],
         "rounds": tables.rounds(model),
@@ -35,12 +35,12 @@ def _summary(model: dict[str, Any]) -> str:
     if not used:
         return f"{text} no feature."
     names = [quoted(each["feature"]) for each in used[:3]]
-    most = f"{100 * sum(each['share'] for each in used[:3]):.0f}% of its votes are about {listed(names)}"
+    most = f"{100 * sum(each['share'] for each in used[:3]):.0f}% of the importance is on {listed(names)}"
     return f"{text} {counted(len(used), 'feature')}; {most}."
 
 
 def shape_text(shape: dict[str, Any]) -> str:
-    """Where a shape is lowest and highest, for those who do not see it."""
+    """Minimum and maximum of a shape function, as a description of its chart."""
     y = [value for value in shape["y"] if value is not None]
     if not y:
         return "not used"
@@ -50,7 +50,7 @@ def shape_text(shape: dict[str, Any]) -> str:
 
 
 def _where(shape: dict[str, Any], level: float) -> str:
-    """Where a shape has this value first: for a category; or below, above or between values of x."""
+    """The first category or range of x where a shape function has this value."""
     x, y = shape.get("x"), shape["y"]
     start = y.index(level)
     if x is None:
@@ -59,14 +59,14 @@ def _where(shape: dict[str, Any], level: float) -> str:
     if start == 0:
         return f"up to {significant(x[end], 3)}"
     if end >= len(x) - 1:
-        return f"from {significant(x[start], 3)} on"
+        return f"above {significant(x[start], 3)}"
     return f"from {significant(x[start], 3)} to {significant(x[end], 3)}"
 
 
 def row_text(row: dict[str, Any], positive: str) -> list[str]:
-    """The row's score, and what moved it most."""
+    """The prediction and score of a row, and its largest contributions."""
     first = f"Row {row['number']:,} is predicted to be {quoted(row['prediction'])}: its score is {signed(row['score'])}"
     if row["probability"] is not None:
         first += f", which gives {positive} a probability of {100 * row['probability']:.1f}%"
     reasons = [f"{name} = {value} ({signed(added)})" for name, value, added in tables.strongest(row)[:3]]
-    return [f"{first}.", *([f"What moves it most: {listed(reasons)}."] if reasons else [])]
+    return [f"{first}.", *([f"Largest contributions: {listed(reasons)}."] if reasons else [])]

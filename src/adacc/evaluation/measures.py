@@ -1,0 +1,97 @@
+"""The measures of a comparison: names, descriptions and number format, the same in terminal and report.
+
+Shares of rows (balanced accuracy, gmean, TPR, TNR, precision) are shown in per cent with one decimal, all other
+measures as numbers with three decimals. JSON stores fractions between 0 and 1, unrounded, and seconds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Name, column head, description and number format of a measure."""
+
+    label: str
+    short: str
+    about: str
+    percent: bool = False
+    low_is_good: bool = False
+
+    @property
+    def factor(self) -> float:
+        """Factor from the stored value to the value shown."""
+        return 100.0 if self.percent else 1.0
+
+    @property
+    def unit(self) -> str:
+        """Unit of the value shown."""
+        return "%" if self.percent else ""
+
+
+MEASURES = {
+    "balanced_accuracy": Measure("Balanced accuracy", "Bal. acc.", "mean of TPR and TNR", True),
+    "gmean": Measure("Gmean", "Gmean", "geometric mean of TPR and TNR", True),
+    "tpr": Measure("TPR", "TPR", "true positive rate, or recall: share of positive rows predicted positive", True),
+    "tnr": Measure("TNR", "TNR", "true negative rate, or specificity: share of negative rows predicted negative", True),
+    "precision": Measure("Precision", "Precision", "share of true positives among the positive predictions", True),
+    "f1": Measure("F1", "F1", "harmonic mean of precision and TPR"),
+    "auc": Measure("AUC", "AUC", "area under the ROC curve"),
+    "average_precision": Measure("Average precision", "AP", "mean precision over all values of the TPR"),
+    "opm": Measure("OPM", "OPM", "mean of AUC, balanced accuracy, gmean, F1, TPR and TNR"),
+    "brier": Measure("Brier score", "Brier", "mean squared error of the probabilities; low is good", low_is_good=True),
+    "seconds": Measure("Seconds", "Seconds", "time to tune and fit one fold; low is good", low_is_good=True),
+}
+MISSING = "–"
+
+
+def shown(name: str, value: float | None) -> str:
+    """The value of a measure as text.
+
+    Examples
+    --------
+    >>> shown("tpr", 0.8342), shown("auc", 0.98765), shown("seconds", 12.3456), shown("f1", None)
+    ('83.4%', '0.988', '12.35', '–')
+    """
+    if value is None:
+        return MISSING
+    if name == "seconds":
+        return f"{value:.3f}" if value < 0.1 else f"{value:,.2f}"
+    return f"{100 * value:.1f}%" if MEASURES[name].percent else f"{value:.3f}"
+
+
+def spread(name: str, std: float | None) -> str:
+    """The standard deviation beside a mean, without its unit; empty if there is none.
+
+    Examples
+    --------
+    >>> spread("tpr", 0.0123), spread("auc", 0.0042), spread("auc", None)
+    ('± 1.2', '± 0.004', '')
+    """
+    return "" if std is None else "± " + shown(name, std).removesuffix("%")
+
+
+def gap(name: str, difference: float) -> str:
+    """The size of a difference, as a sentence has it.
+
+    Examples
+    --------
+    >>> gap("balanced_accuracy", -0.0123), gap("auc", 0.004)
+    ('1.2 percentage points of balanced accuracy', '0.004 of AUC')
+    """
+    if MEASURES[name].percent:
+        return f"{100 * abs(difference):.1f} percentage points of {in_sentence(name)}"
+    return f"{shown(name, abs(difference))} of {in_sentence(name)}"
+
+
+def in_sentence(name: str) -> str:
+    """The label of a measure within a sentence: lower case, but abbreviations stay.
+
+    Examples
+    --------
+    >>> in_sentence("balanced_accuracy"), in_sentence("gmean"), in_sentence("auc"), in_sentence("brier")
+    ('balanced accuracy', 'gmean', 'AUC', 'Brier score')
+    """
+    label = MEASURES[name].label
+    return label if label.isupper() or name == "brier" else label.lower()
