@@ -63,6 +63,21 @@ def tpr(
 ) -> float:
     """True positive rate (recall), TP / (TP + FN); 0 if there are no positive rows.
 
+    Parameters
+    ----------
+    y_true : array of shape (n_samples,)
+        True labels.
+    y_pred : array of shape (n_samples,)
+        Predicted labels.
+    pos_label : label, default=None
+        The positive class; None for the rarer one.
+    sample_weight : array of shape (n_samples,), default=None
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> tpr([0, 0, 0, 1, 1], [0, 0, 1, 1, 0])
@@ -77,6 +92,21 @@ def tnr(
 ) -> float:
     """True negative rate (specificity), TN / (TN + FP); 0 if there are no negative rows.
 
+    Parameters
+    ----------
+    y_true : array of shape (n_samples,)
+        True labels.
+    y_pred : array of shape (n_samples,)
+        Predicted labels.
+    pos_label : label, default=None
+        The positive class; None for the rarer one.
+    sample_weight : array of shape (n_samples,), default=None
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> round(tnr([0, 0, 0, 1, 1], [0, 0, 1, 1, 0]), 3)
@@ -88,6 +118,19 @@ def tnr(
 
 def balanced_accuracy(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Mean recall of the classes in `y_true`; for two classes (TPR + TNR) / 2.
+
+    Parameters
+    ----------
+    y_true : array of shape (n_samples,)
+        True labels.
+    y_pred : array of shape (n_samples,)
+        Predicted labels.
+    sample_weight : array of shape (n_samples,), default=None
+        Weights of the rows.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -102,6 +145,19 @@ def gmean(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | No
 
     0 where a class is never caught.
 
+    Parameters
+    ----------
+    y_true : array of shape (n_samples,)
+        True labels.
+    y_pred : array of shape (n_samples,)
+        Predicted labels.
+    sample_weight : array of shape (n_samples,), default=None
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> round(gmean([0, 0, 0, 1, 1], [0, 0, 1, 1, 0]), 3)
@@ -113,6 +169,21 @@ def gmean(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | No
 
 def f1(y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None, sample_weight: ArrayLike | None = None) -> float:
     """F1 score, 2·TP / (2·TP + FP + FN); the macro average for more than two classes without `pos_label`.
+
+    Parameters
+    ----------
+    y_true : array of shape (n_samples,)
+        True labels.
+    y_pred : array of shape (n_samples,)
+        Predicted labels.
+    pos_label : label, default=None
+        The positive class; None for the rarer one.
+    sample_weight : array of shape (n_samples,), default=None
+        Weights of the rows.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -133,6 +204,21 @@ def auc(
     """Area under the ROC curve: the probability that a positive row scores above a negative one; ties count half.
 
     NaN where only one class is present.
+
+    Parameters
+    ----------
+    y_true : array of shape (n_samples,)
+        True labels.
+    y_score : array of shape (n_samples,)
+        Scores of the positive class.
+    pos_label : label, default=None
+        The positive class; None for the rarer one.
+    sample_weight : array of shape (n_samples,), default=None
+        Weights of the rows.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -162,6 +248,23 @@ def opm(
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Overall performance measure of the paper: the mean of AUC, balanced accuracy, gmean, F1, TPR and TNR.
+
+    Parameters
+    ----------
+    y_true : array of shape (n_samples,)
+        True labels.
+    y_pred : array of shape (n_samples,)
+        Predicted labels.
+    y_score : array of shape (n_samples,)
+        Scores of the positive class.
+    pos_label : label, default=None
+        The positive class; None for the rarer one.
+    sample_weight : array of shape (n_samples,), default=None
+        Weights of the rows.
+
+    Returns
+    -------
+    float
 
     Examples
     --------

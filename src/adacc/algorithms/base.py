@@ -25,8 +25,12 @@ ROUNDING = 1e-10
 class Rule:
     """A boosting method; override what differs from AdaBoost.
 
-    The fields of a rule are its options. Every rule has the option ``dialect``: ``"paper"`` for the printed formulas,
-    ``"authors"`` for those of the code behind the published tables, if the two differ.
+    The fields of a rule are its options.
+
+    Parameters
+    ----------
+    dialect : {"paper", "authors"}, default="paper"
+        The printed formulas, or those of the code behind the published tables, if the two differ.
 
     Attributes
     ----------
@@ -61,15 +65,49 @@ class Rule:
                 raise ValueError(f"{field.name} must be {names}, got {value!r}")
 
     def initial(self, costs: Array) -> Array:
-        """Weight of a row of each class before the first round, up to a common factor."""
+        """Weight of a row of each class before the first round, up to a common factor.
+
+        Parameters
+        ----------
+        costs : ndarray of shape (n_classes,)
+            Cost of each class.
+
+        Returns
+        -------
+        ndarray of shape (n_classes,)
+        """
         return np.ones_like(costs)
 
     def vote(self, W: Array, costs: Array) -> Any:
-        """Vote of the round: one number, or one per predicted class; None if the learner is no better than chance."""
+        """Vote of the round: one number, or one per predicted class; None if the learner is no better than chance.
+
+        Parameters
+        ----------
+        W : ndarray of shape (n_classes, n_classes)
+            Weight of the rows of each (true, predicted) pair of classes.
+        costs : ndarray of shape (n_classes,)
+            Cost of each class.
+
+        Returns
+        -------
+        float, ndarray of shape (n_classes,) or None
+        """
         return half_log_odds(*right_and_wrong(W), len(W))
 
     def factors(self, alpha: Any, costs: Array) -> Array:
-        """``F[t, p]``, the factor of the weight of a row of class t that is predicted as p."""
+        """``F[t, p]``, the factor of the weight of a row of class t that is predicted as p.
+
+        Parameters
+        ----------
+        alpha : float or ndarray of shape (n_classes,)
+            The vote of the round.
+        costs : ndarray of shape (n_classes,)
+            Cost of each class.
+
+        Returns
+        -------
+        ndarray of shape (n_classes, n_classes)
+        """
         return factor_matrix(exp(-alpha), exp(alpha), len(costs))
 
     @property
@@ -83,11 +121,31 @@ class Rule:
         return False
 
     def round_costs(self, rates: Array) -> Array:
-        """Cost of each class from the error rates of the classes; used if ``costs_follow`` is set."""
+        """Cost of each class from the error rates of the classes; used if ``costs_follow`` is set.
+
+        Parameters
+        ----------
+        rates : ndarray of shape (n_classes,)
+            Error rate of each class.
+
+        Returns
+        -------
+        ndarray of shape (n_classes,)
+        """
         return np.ones_like(rates)
 
     def decision(self, costs: Array) -> Array:
-        """Factor of the votes for each class in the final decision."""
+        """Factor of the votes for each class in the final decision.
+
+        Parameters
+        ----------
+        costs : ndarray of shape (n_classes,)
+            Cost of each class.
+
+        Returns
+        -------
+        ndarray of shape (n_classes,)
+        """
         return np.ones_like(costs)
 
 

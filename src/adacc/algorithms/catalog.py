@@ -202,7 +202,11 @@ ESTIMATORS = ("BoostingClassifier", *dict.fromkeys(method.estimator for method i
 
 
 def methods() -> list[str]:
-    """Names of all methods, as `BoostingClassifier` takes them.
+    """The names of all methods, as `BoostingClassifier` takes them.
+
+    Returns
+    -------
+    list of str
 
     Examples
     --------

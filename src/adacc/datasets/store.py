@@ -66,7 +66,7 @@ def load(
     frame : DataFrame of shape (n_rows, n_features)
         Numbers and categories.
     target : Series of shape (n_rows,)
-        int8; 1 is the rare class.
+        Of dtype int8; 1 is the rare class.
 
     Raises
     ------
@@ -144,6 +144,17 @@ def fetch(names: str | Iterable[str] | None = None, dest: Folder | None = None) 
 
 def available(name: str, data_dir: Folder | None = None) -> Path | None:
     """The local file of a data set, or None if `load` would download it.
+
+    Parameters
+    ----------
+    name : str
+        Name of the data set.
+    data_dir : path, default=None
+        Folder to look in first.
+
+    Returns
+    -------
+    Path or None
 
     Examples
     --------

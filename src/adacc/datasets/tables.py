@@ -31,7 +31,7 @@ def read_table(path: str | os.PathLike[str], target: str | None = None) -> tuple
     frame : DataFrame of shape (n_rows, n_features)
         Numbers and booleans keep their type, strings become categories; missing values are kept.
     target : Series of shape (n_rows,)
-        int8; 1 is the rarer value, or of equally frequent values the last in sorted order.
+        Of dtype int8; 1 is the rarer value, or of equally frequent values the last in sorted order.
 
     Raises
     ------

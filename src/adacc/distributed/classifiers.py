@@ -26,21 +26,11 @@ from adacc.estimators.reading import read_weight, set_columns
 
 DOC = """{name} for rows on the workers of a Dask cluster.
 
-The model does not depend on the number of workers and partitions, up to the rounding of sums.
+    The model does not depend on the number of workers and partitions, up to the rounding of sums. Not supported: weak
+    learners other than stumps, early stopping, `warm_start`, and calibration by cross-validation.
 
-Parameters
-----------
-client : dask.distributed.Client, default=None
-    The client of the cluster; None uses the default client.
-method, n_estimators, ... :
-    As for `{name}`. Not supported: weak learners other than stumps, early stopping, `warm_start`, and calibration
-    by cross-validation.
-
-Attributes
-----------
-classes_, n_iter_, history_, ... :
-    As for `{name}`.
-"""
+    {{parameters}}
+    """
 
 
 class DaskClassifierMixin:
@@ -100,7 +90,15 @@ class DaskClassifierMixin:
         return restore(self._unfitted(), self.fitted_model_)
 
     def save(self: Any, path: Any, notes: dict[str, Any] | None = None) -> None:
-        """Write the fitted model to a file, which `adacc.load` reads as a local classifier."""
+        """Write the fitted model to a file, which `adacc.load` reads as a local classifier.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        notes : dict, default=None
+            Anything that JSON can hold.
+        """
         self.to_local().save(path, notes)
 
     def predict(self: Any, X: Any) -> Any:
@@ -149,7 +147,21 @@ class DaskClassifierMixin:
         return self._predict_with("decision_function", X)
 
     def score(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy."""
+        """Accuracy.
+
+        Parameters
+        ----------
+        X : Dask array or frame, or array of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
+        y : array of shape (n_samples,)
+            Their labels.
+        sample_weight : array of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+        """
         if not is_dask(X):
             return self.to_local().score(X, y, sample_weight)
         X = whole_rows(X)

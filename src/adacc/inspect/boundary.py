@@ -84,11 +84,32 @@ class BoundaryDisplay(Display):
     def from_estimator(
         cls, estimator: Any, X: ArrayLike, y: ArrayLike, rounds: Sequence[int] | None = None
     ) -> BoundaryDisplay:
-        """Create the display from one fitted classifier."""
+        """Create the display from one fitted classifier.
+
+        Parameters
+        ----------
+        estimator : classifier of adacc
+            A fitted classifier.
+        X : array or frame of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
+        y : array of shape (n_samples,)
+            Their labels.
+        rounds : sequence of int
+            Numbers of the rounds to draw.
+
+        Returns
+        -------
+        display
+        """
         return cls.from_estimators([estimator], X, y, rounds)
 
     def frame(self) -> pd.DataFrame:
-        """The weight of each row in each panel."""
+        """The weight of each row in each panel.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
         frames = [
             pd.DataFrame({"method": label, "panel": panel.title, "row": np.arange(len(self.X)), "x1": self.X[:, 0],
                           "x2": self.X[:, 1], "rare": self.rare, "weight": panel.weights})
@@ -97,7 +118,19 @@ class BoundaryDisplay(Display):
         return pd.concat(frames, ignore_index=True)
 
     def plot(self, ax: Any = None, columns: int | None = None) -> BoundaryDisplay:
-        """Draw a row for each model; models with one panel are arranged in `columns`."""
+        """Draw a row for each model; models with one panel are arranged in `columns`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or array of Axes, default=None
+            Axes to draw on; None creates a figure.
+        columns : int, default=None
+            Number of columns of the grid.
+
+        Returns
+        -------
+        self
+        """
         widest = max(len(panels) for panels in self.panels.values())
         if widest == 1:
             n_columns = columns or min(len(self.panels), 5)

@@ -74,11 +74,26 @@ class ShapeDisplay(Display):
         return cls(functions, chosen, rugs, model.classes_.tolist(), rare_class(model))
 
     def frame(self) -> pd.DataFrame:
-        """A row for each step: feature, lower and upper end, and value."""
+        """A row for each step: feature, lower and upper end, and value.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
         return pd.concat([_steps(self.functions[j]) for j in self.features], ignore_index=True)
 
     def plot(self, ax: Any = None) -> ShapeDisplay:
-        """Draw a panel for each feature; new axes share one y-scale."""
+        """Draw a panel for each feature; new axes share one y-scale.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or array of Axes, default=None
+            Axes to draw on; None creates a figure.
+
+        Returns
+        -------
+        self
+        """
         n = max(len(self.features), 1)
         columns = min(n, 3)
         rows = -(-n // columns)
@@ -157,7 +172,25 @@ class WaterfallDisplay(Display):
     def from_estimator(
         cls, estimator: Any, X: Any, row: int = 0, background: Any = None, max_features: int = 10
     ) -> WaterfallDisplay:
-        """Create the display from a row of X; with a background the intercept is its mean score."""
+        """Create the display from a row of X; with a background the intercept is its mean score.
+
+        Parameters
+        ----------
+        estimator : classifier of adacc
+            A fitted classifier.
+        X : array or frame of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
+        row : int, default=0
+            Position of the row in X.
+        background : array or frame of shape (n_background, n_features), default=None
+            Rows to compare with.
+        max_features : int or None, default=None
+            Maximum number of features; None for all.
+
+        Returns
+        -------
+        display
+        """
         ((_, model),) = named([estimator]).items()
         if len(model.classes_) != 2:
             raise ValueError(f"estimator must have two classes, got {len(model.classes_)}")
@@ -177,11 +210,26 @@ class WaterfallDisplay(Display):
         return cls(parts, intercept, score, str(model.classes_[1]), rare_class(model) == 1)
 
     def frame(self) -> pd.DataFrame:
-        """The contributions, largest first."""
+        """The contributions, largest first.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
         return self.parts
 
     def plot(self, ax: Any = None) -> WaterfallDisplay:
-        """Draw the waterfall."""
+        """Draw the waterfall.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or array of Axes, default=None
+            Axes to draw on; None creates a figure.
+
+        Returns
+        -------
+        self
+        """
         contributions = self.parts["contribution"].to_numpy(dtype=np.float64)
         ends = self.intercept + np.cumsum(contributions)
         begins = np.concatenate([[self.intercept], ends[:-1]])
@@ -223,17 +271,48 @@ class ContributionDisplay(Display):
     def from_estimator(
         cls, estimator: Any, X: Any, background: Any = None, max_features: int = 20
     ) -> ContributionDisplay:
-        """Create the display from the rows of X, relative to the background; None: relative to X."""
+        """Create the display from the rows of X, relative to the background; None: relative to X.
+
+        Parameters
+        ----------
+        estimator : classifier of adacc
+            A fitted classifier.
+        X : array or frame of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
+        background : array or frame of shape (n_background, n_features), default=None
+            Rows to compare with.
+        max_features : int or None, default=None
+            Maximum number of features; None for all.
+
+        Returns
+        -------
+        display
+        """
         ((_, model),) = named([estimator]).items()
         importance = model.explain(X, background=X if background is None else background).importance()
         return cls(importance.sort_values(ascending=False, kind="stable").iloc[:max_features])
 
     def frame(self) -> pd.DataFrame:
-        """Features and their mean absolute contributions."""
+        """The features and their mean absolute contributions.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
         return self.importance.rename("mean_absolute_contribution").rename_axis("feature").reset_index()
 
     def plot(self, ax: Any = None) -> ContributionDisplay:
-        """Draw bars, with the largest on top."""
+        """Draw bars, with the largest on top.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or array of Axes, default=None
+            Axes to draw on; None creates a figure.
+
+        Returns
+        -------
+        self
+        """
         with styled():
             axes = self._canvas(ax, (6.0, 0.26 * len(self.importance) + 0.9))
             positions = np.arange(len(self.importance))

@@ -54,7 +54,17 @@ class TrainingDisplay(Display):
 
     @classmethod
     def from_estimators(cls, estimators: Any) -> TrainingDisplay:
-        """Create the display from fitted classifiers: a dict by label, or a list."""
+        """Create the display from fitted classifiers: a dict by label, or a list.
+
+        Parameters
+        ----------
+        estimators : dict or list of classifiers
+            Fitted classifiers, by label or in a list.
+
+        Returns
+        -------
+        display
+        """
         return cls(
             pd.concat(
                 [_rounds(label, each) for label, each in named(estimators, BaseBoosting).items()], ignore_index=True
@@ -63,12 +73,32 @@ class TrainingDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> TrainingDisplay:
-        """Create the display from one fitted classifier."""
+        """Create the display from one fitted classifier.
+
+        Parameters
+        ----------
+        estimator : classifier of adacc
+            A fitted classifier.
+
+        Returns
+        -------
+        display
+        """
         return cls.from_estimators([estimator])
 
     @classmethod
     def mean_of(cls, displays: Iterable[TrainingDisplay]) -> TrainingDisplay:
-        """The mean over several data sets; if boosting stopped early, the values of the last round are repeated."""
+        """The mean over several data sets; if boosting stopped early, the values of the last round are repeated.
+
+        Parameters
+        ----------
+        displays : iterable of displays
+            One display per data set.
+
+        Returns
+        -------
+        display
+        """
         padded = []
         for display in displays:
             for method, of_method in display.rounds.groupby("method", sort=False):
@@ -81,7 +111,12 @@ class TrainingDisplay(Display):
         return cls(means.reset_index())
 
     def frame(self) -> pd.DataFrame:
-        """A row for each method and round."""
+        """A row for each method and round.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
         return self.rounds
 
     def plot(
@@ -90,7 +125,21 @@ class TrainingDisplay(Display):
         ax: Any = None,
         log: bool | Sequence[str] = False,
     ) -> TrainingDisplay:
-        """Draw one quantity, or several side by side; `log`: whether, or for which quantities, the y-axis is log."""
+        """Draw one quantity, or several side by side; `log`: whether, or for which quantities, the y-axis is log.
+
+        Parameters
+        ----------
+        quantities : sequence of str, default=None
+            Names of the recorded quantities to draw; None for all.
+        ax : matplotlib Axes or array of Axes, default=None
+            Axes to draw on; None creates a figure.
+        log : bool or sequence of str, default=False
+            Quantities to draw on a log axis.
+
+        Returns
+        -------
+        self
+        """
         chosen = [quantities] if isinstance(quantities, str) else list(quantities)
         for name in chosen:
             if name not in QUANTITIES:
@@ -123,7 +172,17 @@ class BoundDisplay(TrainingDisplay):
     """
 
     def plot(self, ax: Any = None) -> BoundDisplay:  # type: ignore[override]
-        """Draw error and bound on a log axis; errors of 0 are not drawn."""
+        """Draw error and bound on a log axis; errors of 0 are not drawn.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or array of Axes, default=None
+            Axes to draw on; None creates a figure.
+
+        Returns
+        -------
+        self
+        """
         with styled():
             axes = self._canvas(ax, (6.4, 3.8))
             for method, of_method in self.rounds.groupby("method", sort=False):

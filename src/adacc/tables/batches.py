@@ -32,7 +32,7 @@ class Batches:
             yield pd.concat([features, kept[[name for name in kept if name not in self._kinds]]], axis=1)
 
     def pairs(self) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
-        """Pairs of frames: the features, and the kept columns; a column can be in both."""
+        """Yield pairs of frames: the features, and the kept columns; a column can be in both."""
         done, columns = 0, list(dict.fromkeys([*self._kinds, *self._keep]))
         try:
             for batch in self._opened.batches(columns):

@@ -108,6 +108,17 @@ def choose_positive(
 def find_label(value: Any, labels: Sequence[Any]) -> int | None:
     """The index of the label with the same text, otherwise of the only label with the same value.
 
+    Parameters
+    ----------
+    value : object
+        The label that is searched.
+    labels : sequence
+        The known labels.
+
+    Returns
+    -------
+    int or None
+
     Examples
     --------
     >>> find_label("1", ["0", "1"]), find_label("1", [0.0, 1.0]), find_label("true", [False, True])
