@@ -169,6 +169,11 @@ class BoundDisplay(TrainingDisplay):
     """The training error (under the initial weights) and its upper bound (thin, dashed).
 
     The bound is the product of the normalisers. It holds only for methods with a proved bound.
+
+    Attributes
+    ----------
+    rounds : DataFrame
+        The record of the rounds, as in `TrainingDisplay`.
     """
 
     def plot(self, ax: Any = None) -> BoundDisplay:  # type: ignore[override]
