@@ -1,6 +1,6 @@
 """Real clusters: schedulers, and workers that are processes of their own.
 
-They end with the file that needed them: an idle one takes a tenth of a core.
+The one that most tests use is started once for this folder; the others end with the file that needed them.
 """
 
 import pytest
@@ -15,7 +15,7 @@ def one():
         yield client
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def two():
     """A client of two workers."""
     from on_dask import cluster_of
