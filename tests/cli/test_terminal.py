@@ -75,7 +75,7 @@ def test_the_table_fills_and_fits(here, size):
     written, code = all_of(child)
     drawn, _, result = written.rpartition(SHOW_CURSOR)
     assert code == 0
-    assert re.search(r"comparing .* \d+%.* gone,.* to go", CONTROL.sub("", drawn))
+    assert re.search(r"comparing .* \d+%.* elapsed,.* remaining", CONTROL.sub("", drawn))
     assert "AdaCC1" in drawn  # before the end
     assert " 1/3" in CONTROL.sub("", drawn)
     assert widest(written) <= columns

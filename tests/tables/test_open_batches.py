@@ -248,7 +248,7 @@ class TestErrors:
         with small_batches():
             said = refused(list, open_batches(write(FORMS[name](table), name), {"x": kind}))
         assert said.startswith(f"{name}: row 27, column 'x': {message}")
-        assert said.endswith("value empty")
+        assert said.endswith("missing cells empty")
 
     @pytest.mark.parametrize(
         ("content", "message"),

@@ -113,7 +113,7 @@ class TestLabelsOfText:
         with pytest.warns(UserWarning, match=f"column 'ill': '{word}' in 2 rows is read as a label, because the other"):
             assert self.read(write, [word, "mild", "severe", word]).tolist() == [word, "mild", "severe", word]
         assert "has missing labels in 1 rows, first in row 2" in refused(self.read, write, ["0", word, "1"])
-        assert "is missing in 1 rows, first in row 3" in refused(self.read, write, ["mild", "severe", ""])
+        assert "has missing labels in 1 rows, first in row 3" in refused(self.read, write, ["mild", "severe", ""])
 
     @pytest.mark.parametrize(("some", "other"), [("ok", "ok "), ("01", "1"), ("No", "no")])
     def test_labels_that_are_alike(self, write, tmp_path, some, other):
