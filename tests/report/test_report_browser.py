@@ -66,13 +66,13 @@ def test_sorting_by_mouse_and_by_keyboard(report):
     methods = result()["methods"]
     by_recall = sorted(methods, key=lambda each: -each["metrics"]["tpr"]["mean"])
     heads = report.locator(".ranking thead th")
-    caught = heads.filter(has_text="Caught")
-    caught.locator("button").click()
-    assert caught.get_attribute("aria-sort") == "descending"
+    tpr = heads.filter(has_text="TPR")
+    tpr.locator("button").click()
+    assert tpr.get_attribute("aria-sort") == "descending"
     assert heads.first.get_attribute("aria-sort") is None
     assert texts(report, ".ranking .label") == [each["label"] for each in by_recall]
     report.keyboard.press("Enter")
-    assert caught.get_attribute("aria-sort") == "ascending"
+    assert tpr.get_attribute("aria-sort") == "ascending"
     assert texts(report, ".ranking .label") == [each["label"] for each in reversed(by_recall)]
     heads.filter(has_text="Method").locator("button").focus()
     report.keyboard.press("Space")
@@ -108,7 +108,7 @@ def test_the_slider_by_keyboard(report):
     index = thresholds["default"] + 1
     assert shown_counts(report) == counted(probability >= thresholds["at"][index])
     assert float(report.inner_text("#threshold-value")) == pytest.approx(thresholds["at"][index], rel=1e-3)
-    assert f"{thresholds['caught'][index]} caught" in report.get_attribute("#threshold", "aria-valuetext")
+    assert f"{thresholds['caught'][index]} true positives" in report.get_attribute("#threshold", "aria-valuetext")
     report.keyboard.press("Home")
     assert shown_counts(report) == counted(probability >= 0.0)
 
@@ -142,7 +142,7 @@ def test_choosing_a_measure_and_methods(report):
     assert any(text.endswith("%") for text in report.evaluate(INTERVAL_TEXTS))
     report.select_option("#metric", "auc")
     report.wait_for_function(f"{INTERVAL_TEXTS}.every(text => !text.endsWith('%'))")
-    assert "scores above" in report.inner_text("#metric-about")
+    assert "under the ROC curve" in report.inner_text("#metric-about")
     before = report.evaluate(lines)
     report.get_by_label(METHODS["tree"][0], exact=True).check()
     report.wait_for_function(f"{lines} === {before + 1}")
@@ -179,7 +179,7 @@ def test_without_storage_the_button_works(opened, written):
 
 def test_words_and_tables_without_scripts(opened, written):
     with opened(written(result), ready="main", java_script_enabled=False) as page:
-        assert "catches" in page.inner_text("#summary")
+        assert "true positives" in page.inner_text("#summary")
         assert len(texts(page, ".ranking .label")) == len(METHODS)
         assert page.locator("noscript").is_visible()
         assert "rows used" in page.inner_text("#data")

@@ -69,7 +69,7 @@ def test_nothing_points_outside(written):
 
 def test_a_report_of_a_model_has_no_comparison():
     html = render_model(explained())
-    assert "What AdaCC2 has learnt" in html
+    assert "AdaCC2: the fitted model" in html
     assert 'id="ranking"' not in html
     without_row = explained()
     del without_row["model"]["row"], without_row["model"]["rounds_history"], without_row["model"]["train_command"]
@@ -77,7 +77,7 @@ def test_a_report_of_a_model_has_no_comparison():
 
 
 def test_the_model_page_names_the_class_where_it_is_told():
-    assert "speaks for ‘malignant’" in render_model(explained() | {"data": {"positive": "malignant"}})
+    assert "increase the score of ‘malignant’" in render_model(explained() | {"data": {"positive": "malignant"}})
 
 
 def test_a_file_name_that_is_no_text(tmp_path):

@@ -37,7 +37,7 @@ PAPER = 688
 
 def test_how_far_behind_the_best_is_in_sight_on_a_desk(opened, written):
     with opened(written(result), viewport={"width": 1280, "height": 900}) as page:
-        boxes = [each.bounding_box() for each in page.locator(".ranking .standing").all()]
+        boxes = [each.bounding_box() for each in page.locator(".ranking .versus").all()]
         marks = [each.bounding_box() for each in page.locator(".ranking .mark").all()]
         assert len(boxes) == len(result()["methods"])
         assert marks
@@ -69,6 +69,6 @@ def test_a_phone_shows_each_value_below_the_head_of_its_column(opened, written):
         first = page.locator(".ranking tbody tr").first
         assert first.locator("td[data-head]").evaluate_all("all => all.map(each => each.dataset.head)") == heads
         assert first.locator(".label").inner_text() == result()["methods"][0]["label"]
-        page.locator(".ranking thead th", has_text="Caught").locator("button").click()
+        page.locator(".ranking thead th", has_text="TPR").locator("button").click()
         best = max(result()["methods"], key=lambda each: each["metrics"]["tpr"]["mean"])
         assert page.locator(".ranking .label").first.inner_text() == best["label"]
