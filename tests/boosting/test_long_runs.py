@@ -9,7 +9,7 @@ from support import thinned
 
 from adacc.algorithms.catalog import METHODS, resolve_options
 from adacc.boosting.backend import Plan
-from adacc.boosting.local import LocalBackend
+from adacc.boosting.local_backend import LocalBackend
 from adacc.boosting.loop import Boosting
 from adacc.data.binned import BinnedDataset
 from adacc.data.binning import BinMapper, Binning, NumericBins

@@ -12,7 +12,16 @@ from scipy import stats
 from sklearn import metrics as sk
 
 import adacc
-from adacc.compare import Plan, Problem, contest, contestants, curves, data_checks, leaderboard, make_splits, model
+from adacc.compare import (
+    Plan,
+    Problem,
+    contest,
+    contestants,
+    curves,
+    data_checks,
+    leaderboard,
+    make_splits,
+)
 from adacc.compare.comparison import Job, find_method, run_job
 from adacc.compare.leaderboard import Leaderboard, report
 from adacc.evaluation.baselines import BASELINES
@@ -340,8 +349,8 @@ class TestModel:
     @pytest.mark.parametrize("positive", [0, 1])
     def test_shapes_add_up_to_scores_for_the_positive_class(self, positive):
         problem = make_problem()
-        fitted = model.fit("adacc2", problem.X, problem.y, pos_label=positive, rounds=15)
-        found = model.describe(fitted, positive, gaps={"a"})
+        fitted = final_model.fit("adacc2", problem.X, problem.y, pos_label=positive, rounds=15)
+        found = final_model.describe(fitted, positive, gaps={"a"})
         assert all((shape["missing"] is None) == (shape["feature"] != "a") for shape in found["shapes"])
         row = problem.X.iloc[0]
         total = 0.0
@@ -364,18 +373,18 @@ class TestModel:
     def test_costs_are_searched_where_there_are_any(self):
         problem = make_problem()
         search = adacc.CostSearchCV(adacc.AdaC2Classifier(n_estimators=10)).fit(problem.X, problem.y)
-        fitted = model.fit("adac2", problem.X, problem.y, rounds=10)
-        assert model.cost_of_others(fitted, 1) == search.best_costs_[0]
-        assert model.describe(fitted, 1)["cost"] == search.best_costs_[0]
-        assert model.cost_of_others(model.fit("adacc1", problem.X, problem.y, rounds=2), 1) is None
+        fitted = final_model.fit("adac2", problem.X, problem.y, rounds=10)
+        assert final_model.cost_of_others(fitted, 1) == search.best_costs_[0]
+        assert final_model.describe(fitted, 1)["cost"] == search.best_costs_[0]
+        assert final_model.cost_of_others(final_model.fit("adacc1", problem.X, problem.y, rounds=2), 1) is None
 
     def test_a_forest_has_bags_and_no_curves_nor_one_course(self):
         problem = make_problem()
-        fitted = model.fit("adacc-forest", problem.X, problem.y, 1, rounds=7, seed=3, calibration="sigmoid")
+        fitted = final_model.fit("adacc-forest", problem.X, problem.y, 1, rounds=7, seed=3, calibration="sigmoid")
         due = adacc.AdaCCForestClassifier(n_estimators=7, random_state=3, calibration="sigmoid")
         due.fit(problem.X, problem.y)
         np.testing.assert_array_equal(fitted.predict_proba(problem.X), due.predict_proba(problem.X))
-        found = model.describe(fitted, 1)
+        found = final_model.describe(fitted, 1)
         shares = dict(zip(problem.X, fitted.feature_importances_.tolist(), strict=True))
         assert {each["feature"]: each["share"] for each in found.pop("importances")} == {
             name: share for name, share in shares.items() if share
@@ -383,12 +392,12 @@ class TestModel:
         nothing = {"cost": None, "shapes": [], "rounds_history": None}
         assert found == {"rounds": len(fitted.estimators_), "bags": 8, **nothing}
         with pytest.raises(ValueError, match="adacc-forest has no option 'costs'"):
-            model.choose("adacc-forest", costs="balanced")
+            final_model.choose("adacc-forest", costs="balanced")
 
     def test_boosted_trees_have_a_course_but_no_curves(self):
         problem = make_problem()
         fitted = adacc.AdaCC2Classifier(n_estimators=4, max_depth=3).fit(problem.X, problem.y)
-        found = model.describe(fitted, 1)
+        found = final_model.describe(fitted, 1)
         assert (found["rounds"], found["bags"], found["shapes"]) == (4, None, [])
         assert found["rounds_history"]["round"] == [1, 2, 3, 4]
         most = problem.X.columns[fitted.feature_importances_.argmax()]

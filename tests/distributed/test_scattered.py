@@ -13,7 +13,7 @@ import adacc
 from adacc.algorithms import METHODS
 from adacc.boosting.loop import Boosting
 from adacc.boosting.session import make_plan
-from adacc.boosting.sharded import BinnedShard, Reweigh, Shard, ShardedBackend, Vote, total
+from adacc.boosting.sharded_backend import BinnedShard, Reweigh, Shard, ShardedBackend, Vote, total
 from adacc.data.columns import read
 from adacc.data.threads import Threads
 from adacc.estimators.settings import read_settings

@@ -14,7 +14,7 @@ import adacc
 from adacc.algorithms.base import Rule
 from adacc.algorithms.catalog import resolve_options
 from adacc.boosting.backend import Plan
-from adacc.boosting.local import LocalBackend
+from adacc.boosting.local_backend import LocalBackend
 from adacc.boosting.loop import Boosting
 from adacc.data.binned import BinnedDataset
 from adacc.data.binning import Binning

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from adacc.algorithms.base import Array
 from adacc.boosting.backend import Plan
-from adacc.boosting.local import LocalBackend
+from adacc.boosting.local_backend import LocalBackend
 from adacc.boosting.loop import Boosting
 from adacc.data.binned import BinnedDataset
 from adacc.data.groups import GroupDraw

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from adacc.algorithms.base import Array
 from adacc.boosting.backend import Plan
 from adacc.boosting.early_stopping import EarlyStopping
-from adacc.boosting.local import LocalBackend
+from adacc.boosting.local_backend import LocalBackend
 from adacc.boosting.loop import Boosting
 from adacc.boosting.samplers import GroupSubsampler, KeptSmote, Sampler, Smote, Subsampler
 from adacc.boosting.settings import Settings

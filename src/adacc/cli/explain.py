@@ -73,7 +73,7 @@ def explain(options: Namespace) -> None:
 
 
 def _check_additive(model_file: ModelFile, data: str) -> None:
-    from adacc.compare.model import has_curves
+    from adacc.compare.final_model import has_curves
 
     if not has_curves(model_file.model):
         raise ValueError(
@@ -100,7 +100,7 @@ def _rows(model_file: ModelFile, options: Namespace) -> pd.DataFrame:
 
 def _describe_row(model_file: ModelFile, X: pd.DataFrame, options: Namespace) -> dict[str, Any]:
     """The explanation for the positive class, or for the predicted class of a multi-class model."""
-    from adacc.compare.model import describe_row
+    from adacc.compare.final_model import describe_row
 
     k = model_file.positive
     if k is None:
@@ -176,7 +176,7 @@ def _format_model(model_file: ModelFile, X: pd.DataFrame | None, options: Namesp
 
 
 def _curves(model_file: ModelFile, features: list[int]) -> list[str]:
-    from adacc.compare.model import has_curves
+    from adacc.compare.final_model import has_curves
 
     if not has_curves(model_file.model):
         return ["Models of trees have no shape functions."]
@@ -185,7 +185,7 @@ def _curves(model_file: ModelFile, features: list[int]) -> list[str]:
 
 
 def _headline(model_file: ModelFile) -> str:
-    from adacc.compare.model import n_bags
+    from adacc.compare.final_model import n_bags
     from adacc.report.text import size
 
     labels = [printable(label, 40) for label in model_file.labels]
@@ -200,7 +200,7 @@ def _headline(model_file: ModelFile) -> str:
 
 def _write_report(model_file: ModelFile, row: dict[str, Any] | None, options: Namespace) -> None:
     import adacc
-    from adacc.compare.model import describe
+    from adacc.compare.final_model import describe
     from adacc.report import write
     from adacc.study.plan import label_of
 

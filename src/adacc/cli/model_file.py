@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from adacc.data.levels import Unseen
+    from adacc.data.category_levels import Unseen
     from adacc.estimators.base import BaseAdditiveClassifier
     from adacc.tables import Batches
 

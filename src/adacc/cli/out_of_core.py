@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from adacc.algorithms.catalog import FORESTS
 from adacc.cli.options import open_input
 from adacc.cli.training import Trained, costs_by_label, dropped_columns, split_columns
-from adacc.compare.model import choose_booster
+from adacc.compare.final_model import choose_booster
 from adacc.distributed.memory import read_size
 from adacc.distributed.parquet import count_pairs, fit_partitions, open_partitions
 from adacc.distributed.partition_stats import PartitionTask

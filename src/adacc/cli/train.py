@@ -137,7 +137,7 @@ def train(options: Namespace) -> None:
 def _in_memory(options: Namespace) -> Trained:
     from sklearn.metrics import confusion_matrix
 
-    from adacc.compare.model import fit
+    from adacc.compare.final_model import fit
     from adacc.compare.splits import check_dependence
     from adacc.tables import check_features, kinds_of, read_frame
 
@@ -213,7 +213,7 @@ def _print_summary(options: Namespace, trained: Trained) -> None:
 
 
 def _size(model: BaseAdditiveClassifier) -> str:
-    from adacc.compare.model import n_bags
+    from adacc.compare.final_model import n_bags
     from adacc.report.text import size
 
     bags = n_bags(model)

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.metrics import average_precision_score
 
 from adacc import metrics
-from adacc.compare import curves, model
+from adacc.compare import curves
 from adacc.compare.binary_problem import Problem
 from adacc.compare.comparison import Contestant, Outcome, Plan, pool_predictions
 from adacc.compare.data_checks import check_data
@@ -202,11 +202,11 @@ def _best_own_model(leaderboard: Leaderboard, table: list[dict[str, Any]]) -> di
         if entry["own"] and entry["metrics"]:
             with suppress(ValueError):  # a method may fail on all rows though no fold failed; then try the next
                 rounds = plan.rounds_of(entry["name"])
-                fitted = model.fit(
+                fitted = final_model.fit(
                     entry["name"], problem.X, problem.y, pos_label=1, rounds=rounds, seed=plan.seed,
                     groups=problem.dependence, in_time=problem.time is not None,
                 )  # fmt: skip
-                described = model.describe(fitted, 1, set(with_missing))
+                described = final_model.describe(fitted, 1, set(with_missing))
                 return {"method": entry["name"], "label": entry["label"], **described}
     return None
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adacc import kernels
+from adacc.data.category_levels import N_EXAMPLES, Unseen, check_kinds, most_frequent
 from adacc.data.columns import Floats, Table, occurring
-from adacc.data.levels import N_EXAMPLES, Unseen, check_kinds, most_frequent
 from adacc.data.threads import Threads
 from adacc.kernels import dtypes
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from adacc import kernels
-from adacc.data.levels import BOOLEANS, NUMBERS, STRINGS, Unseen, changed_kind, is_number, kinds_of
+from adacc.data.category_levels import BOOLEANS, NUMBERS, STRINGS, Unseen, changed_kind, is_number, kinds_of
 from adacc.kernels import dtypes
 
 Floats = NDArray[np.float64]

@@ -16,7 +16,7 @@ from dask.delayed import delayed
 from distributed import Client, Future, KilledWorker, default_client, wait
 
 from adacc.algorithms.base import Array
-from adacc.boosting.sharded import Answer, Log, Shard, Tally, total
+from adacc.boosting.sharded_backend import Answer, Log, Shard, Tally, total
 from adacc.data.threads import Threads
 from adacc.distributed.partition_stats import PartitionTask, bin_partition, run_task
 from adacc.distributed.training import DataStatistics

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from adacc import kernels
 from adacc.algorithms.base import Array
-from adacc.boosting import sharded as sharded
-from adacc.boosting.sharded import Answer, Begin, BinnedShard, Log, Shard, total
+from adacc.boosting.sharded_backend import Answer, Begin, BinnedShard, Log, Shard, total
 from adacc.data.threads import Threads
 from adacc.distributed.memory import MemoryBudget
 from adacc.distributed.mmap_store import MmapStore
@@ -188,7 +187,7 @@ class DiskShardExecutor:
         self._n_read = len(log)
         return answer
 
-    def tallies(self, log: Log, class_weight: Array) -> list[list[sharded.Tally]]:
+    def tallies(self, log: Log, class_weight: Array) -> list[list[sharded_backend.Tally]]:
         self._n_read = len(log)
         return self._each(lambda shard: [shard.tally(log, class_weight)], lambda some, more: some + more)
 

@@ -10,7 +10,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from adacc.boosting.sharded import BYTES_OF_A_ROW
+from adacc.boosting.sharded_backend import BYTES_OF_A_ROW
 from adacc.data.binning import SAMPLE, BinMapper
 from adacc.tables.arrow import ROWS
 

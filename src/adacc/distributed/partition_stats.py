@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from adacc import kernels
 from adacc.algorithms.base import Array
-from adacc.boosting.sharded import BinnedShard
+from adacc.boosting.sharded_backend import BinnedShard
 from adacc.data.binning import (
     NONE,
     SAMPLE,

@@ -13,7 +13,7 @@ from adacc.algorithms.base import Array
 from adacc.boosting.loop import Boosting
 from adacc.boosting.session import make_plan
 from adacc.boosting.settings import Settings
-from adacc.boosting.sharded import ShardedBackend, ShardExecutor
+from adacc.boosting.sharded_backend import ShardedBackend, ShardExecutor
 from adacc.data.binning import BinMapper
 from adacc.distributed.partition_stats import (
     ColumnStatistics,

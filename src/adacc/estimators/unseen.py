@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from adacc.data.category_levels import Unseen
 from adacc.data.columns import Table
-from adacc.data.levels import Unseen
 
 
 class UnseenCategoryWarning(UserWarning):

@@ -12,8 +12,8 @@ from onnx import TensorProto, helper
 
 from adacc.estimators.base import BaseAdditiveClassifier
 from adacc.estimators.settings import one_of
-from adacc.export.answers import class_labels, write_model
 from adacc.export.graph import ML, ML_OPSET, ONNX_TYPES, OPSET, OnnxGraph
+from adacc.export.outputs import class_labels, write_model
 from adacc.export.votes import fitted_model, votes_of
 
 IR_VERSION = 7

@@ -10,8 +10,8 @@ from onnx import TensorProto, numpy_helper
 
 import adacc
 from adacc.algorithms.catalog import ESTIMATORS
-from adacc.export.answers import class_labels, write_model
 from adacc.export.graph import ML_OPSET, ONNX_TYPES, OPSET, Graph
+from adacc.export.outputs import class_labels, write_model
 from adacc.export.votes import fitted_model, votes_of
 
 ALIAS = "AdaccBoosting"

@@ -1,7 +1,7 @@
 """All compiled functions. Their arguments are arrays and numbers.
 
-There are five files, in the order of their use: `thresholds` (values to bin thresholds), `binning` (values to bins),
-`splits` (bins to histograms and splits), `trees`, and `weights` (predictions to scores and weights). Rows are grouped
+There are six files, in the order of their use: `thresholds` (values to bin thresholds), `binning` (values to bins),
+`histograms` (bins to histograms), `splits` (histograms to splits), `trees`, and `weights` (predictions to scores and weights). Rows are grouped
 by class: rows ``starts[k]:starts[k + 1]`` belong to class k. Outputs are the last arguments, preallocated.
 """
 
@@ -15,18 +15,8 @@ from adacc.kernels.binning import (
     most_frequent,
     take_columns,
 )
-from adacc.kernels.splits import (
-    ENTROPY,
-    ERROR,
-    GINI,
-    add_entries,
-    add_rows,
-    best_splits,
-    best_splits_two,
-    choose_split,
-    fill_defaults,
-    scale_tracked,
-)
+from adacc.kernels.histograms import add_entries, add_rows, fill_defaults, scale_tracked
+from adacc.kernels.splits import ENTROPY, ERROR, GINI, best_splits, best_splits_two, choose_split
 from adacc.kernels.thresholds import find_thresholds, whole_range
 from adacc.kernels.trees import add_leaves, find_leaves, grow_tree
 from adacc.kernels.weights import add_votes, add_votes_each, reweigh, weigh_pairs

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from adacc.kernels.histograms import 
 from adacc.kernels.jit import ZERO, kernel
 from adacc.kernels.splits import (
     ENTROPY,

@@ -30,6 +30,6 @@ class NativeLearner(NamedTuple):
 
 
 LEARNERS = {
-    "stump": NativeLearner(StumpLearner.make, Stumps, "adacc.export.sums:as_sum"),
+    "stump": NativeLearner(StumpLearner.make, Stumps, "adacc.export.additive:as_sum"),
     "tree": NativeLearner(TreeLearner.make, Trees, "adacc.export.trees:as_forest"),
 }

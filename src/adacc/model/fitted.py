@@ -12,8 +12,8 @@ from scipy.special import expit, softmax
 
 from adacc.algorithms.base import Array
 from adacc.data.binning import BinMapper, CategoryBins
+from adacc.data.category_levels import Unseen
 from adacc.data.columns import Table
-from adacc.data.levels import Unseen
 from adacc.model.calibration import Calibrator, decision_scores
 from adacc.model.ensemble import Ensemble
 from adacc.model.explanations import Additive, additive

@@ -11,8 +11,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from adacc.tables.amounts import with_point
 from adacc.tables.errors import TableError
+from adacc.tables.numeric_text import with_point
 from adacc.tables.text import FALSE, MISSING, TRUE
 
 if int(pa.__version__.split(".")[0]) < 24:

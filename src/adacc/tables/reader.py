@@ -11,7 +11,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from adacc.tables.amounts import GROUP_SEPARATOR, are_amounts, are_grouped, are_plain, matches, units_of
 from adacc.tables.errors import Source, TableError, missing_column
 from adacc.tables.kinds import (
     Kind,
@@ -26,6 +25,7 @@ from adacc.tables.kinds import (
     warn_if_rounded,
 )
 from adacc.tables.labels import as_labels, warn_similar_labels
+from adacc.tables.numeric_text import GROUP_SEPARATOR, are_amounts, are_grouped, are_plain, matches, units_of
 from adacc.tables.sources import OpenTable, open_table
 
 MONTH = "(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-zA-Z]*"

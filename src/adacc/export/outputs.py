@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from onnx import TensorProto
 
 from adacc.algorithms.base import ROUNDING
+from adacc.export.additive import Conditions, add_conditions
 from adacc.export.graph import FLAT, ONNX_TYPES, Graph
-from adacc.export.sums import Conditions, add_conditions
 from adacc.export.votes import Votes
 from adacc.model.calibration import DECIMALS, Calibrator, Isotonic, Sigmoid, decision_scores
 from adacc.model.fitted import FittedModel
