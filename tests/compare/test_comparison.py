@@ -19,6 +19,7 @@ from adacc.compare import (
     contestants,
     curves,
     data_checks,
+    final_model,
     leaderboard,
     make_splits,
 )

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.metrics import average_precision_score
 
 from adacc import metrics
-from adacc.compare import curves
+from adacc.compare import curves, final_model
 from adacc.compare.binary_problem import Problem
 from adacc.compare.comparison import Contestant, Outcome, Plan, pool_predictions
 from adacc.compare.data_checks import check_data

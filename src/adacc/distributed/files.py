@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from adacc import kernels
 from adacc.algorithms.base import Array
+from adacc.boosting import sharded_backend
 from adacc.boosting.sharded_backend import Answer, Begin, BinnedShard, Log, Shard, total
 from adacc.data.threads import Threads
 from adacc.distributed.memory import MemoryBudget

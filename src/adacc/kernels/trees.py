@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from adacc.kernels.histograms import 
+from adacc.kernels.histograms import add_four, add_rows
 from adacc.kernels.jit import ZERO, kernel
 from adacc.kernels.splits import (
     ENTROPY,
     GINI,
-    add_four,
-    add_rows,
     best_splits_of,
     best_splits_two,
     branch_of,
