@@ -277,7 +277,7 @@ def test_infinite_values_are_refused_with_their_place(two):
     bad = X.copy()
     bad[117, 3] = -np.inf
     labels = in_chunks(SIZES, Y)[0]
-    message = "partition 2: column {} has an infinite value in row 7"
+    message = "partition 2: column {} holds an infinite value in row 7"
     assert refused(ValueError, in_chunks(SIZES, bad)[0], labels, client=two) == message.format(3)
     frame = from_parts(cut(FRAME.assign(d=bad[:, 3])))
     assert refused(ValueError, frame, labels, client=two) == message.format("'d'")

@@ -33,7 +33,7 @@ DOC = """{name} for rows on the workers of a Dask cluster.
     """
 
 
-class DaskClassifierMixin:
+class OnDask:
     """The methods of a Dask classifier that differ from those of its local class `_local`."""
 
     _local: type[BaseBoosting]
@@ -239,7 +239,7 @@ def _on_dask(local: type[BaseBoosting]) -> Any:
         "client": None,
         "_local": local,
     }
-    return parameters(type(f"Dask{name}", (DaskClassifierMixin, local), body))
+    return parameters(type(f"Dask{name}", (OnDask, local), body))
 
 
 DaskBoostingClassifier = _on_dask(classifiers.BoostingClassifier)

@@ -224,7 +224,7 @@ def _check_finite(X: Any) -> None:
     """Raise ValueError with the position of an infinite value, which the error of scikit-learn lacks."""
     if isinstance(X, np.ndarray) and X.dtype.kind == "f" and np.isinf(X).any():
         row, column = np.argwhere(np.isinf(X))[0].tolist()
-        raise ValueError(f"column {column} has an infinite value in row {row}")
+        raise ValueError(f"column {column} holds an infinite value in row {row}")
 
 
 def column_statistics(

@@ -1,8 +1,8 @@
 """All compiled functions. Their arguments are arrays and numbers.
 
-There are six files, in the order of their use: `thresholds` (values to bin thresholds), `binning` (values to bins),
-`histograms` (bins to histograms), `splits` (histograms to splits), `trees`, and `weights` (predictions to scores and weights). Rows are grouped
-by class: rows ``starts[k]:starts[k + 1]`` belong to class k. Outputs are the last arguments, preallocated.
+The files, in the order of their use: `thresholds` (values to bin thresholds), `binning` (values to bins), `histograms`
+(bins to histograms), `splits` (histograms to splits), `trees`, and `weights` (predictions to scores and weights). Rows
+are grouped by class: rows ``starts[k]:starts[k + 1]`` belong to class k. Outputs are the last arguments, preallocated.
 """
 
 from adacc.kernels.binning import (
