@@ -116,8 +116,8 @@ def test_what_a_model_of_trees_uses_and_that_it_has_no_curves(folder, tmp_path, 
     assert "\n\nTrees combine features: none has a curve of its own.\n" in out
     page = (tmp_path / "r.html").read_text()
     assert "Trees combine features, so there are no shape functions." in page
-    assert "<h3>What each feature adds to the score</h3>" not in page
-    assert ("<h3>Round by round</h3>" in page) == course
+    assert "<h3>Shape functions: contribution of each feature to the score</h3>" not in page
+    assert ("<h3>Training by round</h3>" in page) == course
 
 
 def test_with_rows_what_moves_their_scores(folder):
