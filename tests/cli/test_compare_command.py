@@ -173,9 +173,9 @@ OF_ILL = "--target ill --folds 3"
         (f"clinic.csv {OF_ILL} --drop ill", "column 'ill' is both dropped and used"),
         (f"clinic.csv {OF_ILL} --group ill", "column 'ill' is what is predicted, and cannot decide the splits too"),
         (f"pairs.csv {OF_ILL} --group ward", "column 'ward' has 2 groups, fewer than the 3 folds; use fewer --folds"),
-        (f"clinic.csv {OF_ILL} --group town", "column 'town', which decides the splits, is empty in row 1; fill it"),
-        (f"when.csv {OF_ILL} --time day", "column 'day', which decides the splits, is empty in row 9; fill it in, or"),
-        (f"day_first.csv {OF_ILL} --time day", "row 1, column 'day': text such as '01/01/2024' cannot be put in order"),
+        (f"clinic.csv {OF_ILL} --group town", "column 'town', which defines the splits, is empty in row 1; fill it"),
+        (f"when.csv {OF_ILL} --time day", "column 'day', which defines the splits, is empty in row 9; fill it in, or"),
+        (f"day_first.csv {OF_ILL} --time day", "row 1, column 'day': text such as '01/01/2024' cannot be put in time"),
         (f"clinic.csv {OF_ILL} --time age --group smokes", "by --group or by --time, not by both"),
         (f"clinic.csv {OF_ILL} --time age --repeats 2", "--repeats must be 1 for splits in the order of 'age', got 2"),
         (f"clinic.csv {OF_ILL} --folds 1", "--folds must be at least 2, got 1"),
@@ -448,8 +448,8 @@ def test_methods_are_ranked_by_what_is_asked_for(here, metric):
     result, out = figures("clinic.csv", "--target", "ill", *SMALL, *several)
     means = [line["metrics"][metric]["mean"] for line in result["methods"]]
     assert means == sorted(means, reverse=metric != "brier")
-    head = next(line for line in out.splitlines() if "method " in line)
-    assert {"brier": "Brier", "auc": "AUC", "precision": "precision"}[metric] in head
+    head = next(line for line in out.splitlines() if "Method " in line)
+    assert {"brier": "Brier", "auc": "AUC", "precision": "Precision"}[metric] in head
     assert result["methods"][0]["versus_best"] is None
     differences = [line["versus_best"]["difference"] for line in result["methods"][1:]]
     assert all(each >= 0 if metric == "brier" else each <= 0 for each in differences)
@@ -542,7 +542,7 @@ def test_a_forest_that_wins_is_described_and_trained_as_printed(here):
     )  # fmt: skip
     page = Path("r.html").read_text()
     assert f"AdaCC forest with {model['rounds']:,} trees on {bags} bags uses" in page
-    assert "none has a curve of its own" in page
+    assert "there are no shape functions" in page
     assert "<h3>What each feature adds to the score</h3>" not in page
     assert "<h3>Round by round</h3>" not in page
     assert out.endswith(f"Next: {model['train_command']}\n")

@@ -115,9 +115,9 @@ def test_what_a_model_of_trees_uses_and_that_it_has_no_curves(folder, tmp_path, 
     assert {name: float(share) for name, share in shares(out).items()} == pytest.approx(due, abs=0.051)
     assert "\n\nModels of trees have no shape functions.\n" in out
     page = (tmp_path / "r.html").read_text()
-    assert "Trees combine features: none has a curve of its own." in page
-    assert "<h3>What each feature adds to the score</h3>" not in page
-    assert ("<h3>Round by round</h3>" in page) == course
+    assert "Trees combine features, so there are no shape functions." in page
+    assert "<h3>Shape functions: contribution of each feature to the score</h3>" not in page
+    assert ("<h3>Training by round</h3>" in page) == course
 
 
 def test_with_rows_what_moves_their_scores(folder):
