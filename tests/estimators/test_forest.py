@@ -202,7 +202,7 @@ def test_a_class_of_one_row():
     model = adacc.AdaCCForestClassifier(**SMALL).fit(X, y)
     assert np.isnan(model.oob_balanced_accuracy_)
     assert model.predict(X)[-1] == 1
-    with pytest.raises(ValueError, match="calibration takes rows of every class that are out of some bag"):
+    with pytest.raises(ValueError, match="calibration needs out-of-bag rows of every class"):
         adacc.AdaCCForestClassifier(**SMALL, calibration="sigmoid").fit(X, y)
 
 

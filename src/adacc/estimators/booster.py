@@ -102,23 +102,25 @@ class BaseBoosting(CallbackSupportMixin, BaseAdditiveClassifier):
             start = None if previous is None else previous.ensemble
             if previous is not None and previous.seed is not None:
                 settings = replace(settings, seed=previous.seed)  # the same rows held out, the same samples
-            problem = read_training(self, X, y, sample_weight, groups, reset=start is None)
+            training_set = read_training(self, X, y, sample_weight, groups, reset=start is None)
             if previous is not None:
-                _check_warm_start(previous, settings, problem)
-            problem, held_out = hold_out(self, settings, problem, X_val, y_val, sample_weight_val)
+                _check_warm_start(previous, settings, training_set)
+            training_set, held_out = hold_out(self, settings, training_set, X_val, y_val, sample_weight_val)
             tell = CallbackRounds(self, X, y, settings.n_rounds)
 
             def after_round(boosting: Boosting, stops: bool) -> bool:
                 report_round(self, boosting, settings.n_rounds)
                 is_last = stops or boosting.rounds[-1].last or len(boosting.rounds) == settings.n_rounds
-                return tell.end_round(lambda: {"fitted_model_": self._as_model(boosting.ensemble(), problem)}, is_last)
+                return tell.end_round(
+                    lambda: {"fitted_model_": self._as_model(boosting.ensemble(), training_set)}, is_last
+                )
 
-            trained = train(settings, problem, held_out, start, after_round)
+            trained = train(settings, training_set, held_out, start, after_round)
             if trained.failed:
                 warnings.warn(FAILED_AT_ONCE, ConvergenceWarning, stacklevel=CALLER_OF_FIT)
             elif not trained.ensemble.votes.any():
                 warnings.warn(NEVER_BETTER, ConvergenceWarning, stacklevel=CALLER_OF_FIT)
-            self.fitted_model_ = finish_model(self._as_model(trained.ensemble, problem), problem, settings)
+            self.fitted_model_ = finish_model(self._as_model(trained.ensemble, training_set), training_set, settings)
             tell.end()
         return self
 
@@ -135,9 +137,9 @@ class BaseBoosting(CallbackSupportMixin, BaseAdditiveClassifier):
         tags.input_tags.categorical = takes is None or takes.categorical
         return tags
 
-    def _as_model(self, ensemble: Ensemble, problem: TrainingSet) -> FittedModel:
+    def _as_model(self, ensemble: Ensemble, training_set: TrainingSet) -> FittedModel:
         _, names = columns_of(self)
-        return FittedModel(ensemble, problem.classes, problem.table.n_columns, names)
+        return FittedModel(ensemble, training_set.classes, training_set.table.n_columns, names)
 
 
 def method_of(estimator: BaseBoosting) -> Any:
@@ -162,21 +164,21 @@ def report_round(estimator: BaseBoosting, boosting: Boosting, n_rounds: int) -> 
         )
 
 
-def _check_warm_start(previous: FittedModel, settings: Settings, problem: TrainingSet) -> None:
-    known, now = previous.classes.tolist(), problem.classes.tolist()
+def _check_warm_start(previous: FittedModel, settings: Settings, training_set: TrainingSet) -> None:
+    known, now = previous.classes.tolist(), training_set.classes.tolist()
     if known != now:
         raise ValueError(f"warm_start needs the classes of the last fit, {known}; y has {now}")
-    check_same_training(previous.training, settings, problem.classes)
-    previous.check(problem.table)
+    check_same_training(previous.training, settings, training_set.classes)
+    previous.check(training_set.table)
     n_rounds = len(previous.ensemble)
     if settings.n_rounds < n_rounds:
         there = f"the {n_rounds} rounds there are"
         raise ValueError(f"with warm_start n_estimators must be at least {there}, got {settings.n_rounds}")
 
 
-def finish_model(model: FittedModel, problem: TrainingSet, settings: Settings) -> FittedModel:
+def finish_model(model: FittedModel, training_set: TrainingSet, settings: Settings) -> FittedModel:
     """The model, calibrated if the settings say so, with the record that a warm start needs."""
     if settings.calibration is not None:
-        calibrator, multipliers = calibrate(settings, problem, model.ensemble, settings.calibration)
+        calibrator, multipliers = calibrate(settings, training_set, model.ensemble, settings.calibration)
         model = replace(model, calibrator=calibrator, multipliers=multipliers)
     return replace(model, training=training_record(settings, model.classes), seed=settings.seed)
