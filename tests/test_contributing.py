@@ -53,7 +53,7 @@ def test_the_example_is_a_method_like_any_other(rootcost, request, n_classes):
         compare(X[:60], y[:60], "rootcost", costs=[0.5, 1.0, 0.8][:n_classes], **options)
     model = rootcost(n_estimators=5, costs="balanced").fit(X, y)
     assert model.n_iter_ == 5
-    assert "Only their ratios matter" in rootcost.__doc__
+    assert "Only the ratios of the costs" in rootcost.__doc__
 
 
 def edit(file, old, new):

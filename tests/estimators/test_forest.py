@@ -239,7 +239,7 @@ def test_its_name_leads_to_its_class():
     X, y = np.arange(12.0)[:, None], np.array([0] * 11 + [1])
     with pytest.raises(ValueError, match="'adacc-forest' has a classifier of its own: AdaCCForestClassifier"):
         adacc.BoostingClassifier("adacc-forest").fit(X, y)
-    with pytest.raises(ValueError, match=r"give more rows, or more bags \(`n_estimators`\)"):
+    with pytest.raises(ValueError, match=r"use more rows, or more bags \(n_estimators\)"):
         adacc.AdaCCForestClassifier(calibration="sigmoid", **SMALL).fit(X, y)
 
 
