@@ -40,12 +40,12 @@ def try_out(dataset: str, data_dir: str | None) -> list[dict]:
     found: dict[tuple[str, float], list[dict]] = {(say, share): [] for say in MIXING_WEIGHTS for share in SHARES_OF_F1}
     for grown_on, scored in StratifiedKFold(3, shuffle=True, random_state=1).split(X, y):
         model = AdaCCForestClassifier(random_state=0, pos_label=1)
-        problem = read_training(model, X.iloc[grown_on], y[grown_on])
-        grown = model._grown(problem, model._bags(), n_threads=1)
-        evidence = model._evidence(grown, problem, model._bags(), n_threads=1)
+        training_set = read_training(model, X.iloc[grown_on], y[grown_on])
+        forest = model._grow(training_set, model._bags(), n_threads=1)
+        tuning_rows = model._tuning_rows(forest, training_set, model._bags(), n_threads=1)
         for (say, share), measured in found.items():
-            tuning.MIXING_WEIGHTS, tuning.SHARE_OF_F1 = MIXING_WEIGHTS[say], share
-            restore(model, model._tuned(grown, problem, evidence))
+            tuning.MIXING_WEIGHTS, tuning.F1_WEIGHT = MIXING_WEIGHTS[say], share
+            restore(model, model._tune(forest, training_set, tuning_rows))
             scores = model.decision_function(X.iloc[scored])
             measured.append(metrics.evaluate(y[scored], (scores > 0).astype(int), scores, pos_label=1))
     return [

@@ -23,7 +23,7 @@ import adacc
 import adacc.estimators.classifiers as classifiers
 from adacc.algorithms import METHODS, Method, Rule
 from adacc.estimators.booster import BaseBoosting
-from adacc.estimators.parameters import OWN, parameters
+from adacc.estimators.parameters import METHOD_OPTIONS, parameters
 from adacc.learners.catalog import LEARNERS, NativeLearner
 
 BLOCKS = re.findall(r"```python\n(.*?)```", (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text("utf-8"), re.S)
@@ -53,7 +53,7 @@ def test_the_example_is_a_method_like_any_other(rootcost, request, n_classes):
         compare(X[:60], y[:60], "rootcost", costs=[0.5, 1.0, 0.8][:n_classes], **options)
     model = rootcost(n_estimators=5, costs="balanced").fit(X, y)
     assert model.n_iter_ == 5
-    assert "Only their ratios matter" in rootcost.__doc__
+    assert "Only the ratios of the costs" in rootcost.__doc__
 
 
 def edit(file, old, new):
@@ -112,9 +112,9 @@ def test_an_option_of_ones_own_reaches_the_rule(rare, monkeypatch):
             return super().factors(alpha * (3.0 if self.power == "high" else 1.0), costs)
 
     monkeypatch.setitem(METHODS, "power", Method(Power, "Power", "PowerClassifier", "an example", ""))
-    with pytest.raises(TypeError, match="the parameter 'power', which OWN does not describe"):
+    with pytest.raises(TypeError, match="the parameter 'power', which METHOD_OPTIONS does not describe"):
         powerful_class()
-    monkeypatch.setitem(OWN, "power", 'str, default="low"')
+    monkeypatch.setitem(METHOD_OPTIONS, "power", 'str, default="low"')
     low, high = (powerful_class()(power=power, n_estimators=5).fit(*rare) for power in ("low", "high"))
     assert not np.allclose(low.estimator_errors_, high.estimator_errors_)
 

@@ -202,7 +202,7 @@ def test_a_class_of_one_row():
     model = adacc.AdaCCForestClassifier(**SMALL).fit(X, y)
     assert np.isnan(model.oob_balanced_accuracy_)
     assert model.predict(X)[-1] == 1
-    with pytest.raises(ValueError, match="calibration takes rows of every class that are out of some bag"):
+    with pytest.raises(ValueError, match="calibration needs out-of-bag rows of every class"):
         adacc.AdaCCForestClassifier(**SMALL, calibration="sigmoid").fit(X, y)
 
 
@@ -239,7 +239,7 @@ def test_its_name_leads_to_its_class():
     X, y = np.arange(12.0)[:, None], np.array([0] * 11 + [1])
     with pytest.raises(ValueError, match="'adacc-forest' has a classifier of its own: AdaCCForestClassifier"):
         adacc.BoostingClassifier("adacc-forest").fit(X, y)
-    with pytest.raises(ValueError, match=r"give more rows, or more bags \(`n_estimators`\)"):
+    with pytest.raises(ValueError, match=r"use more rows, or more bags \(n_estimators\)"):
         adacc.AdaCCForestClassifier(calibration="sigmoid", **SMALL).fit(X, y)
 
 

@@ -57,7 +57,7 @@ def test_rounds_no_better_than_chance_have_no_vote():
 
 def test_no_vote_at_all_is_said():
     X, y = np.zeros((20, 1)), np.tile([0, 1], 10)
-    with pytest.warns(ConvergenceWarning, match="no round was better than chance"):
+    with pytest.warns(ConvergenceWarning, match="no weak learner was better than chance"):
         model = adacc.AdaBoostClassifier(n_estimators=3, subsample=0.5, random_state=0).fit(X, y)
     assert model.predict(X).tolist() == [0] * 20
 

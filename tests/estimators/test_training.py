@@ -161,9 +161,9 @@ def test_kept_synthetic_rows_are_brought_to_where_an_ensemble_left_them(three, l
 def test_warm_start_with_fewer_rounds_or_other_classes_is_refused(rare):
     X, y = rare
     model = adacc.AdaCC1Classifier(n_estimators=5, warm_start=True).fit(X, y)
-    with pytest.raises(ValueError, match="n_estimators must be at least the 5 rounds there are, got 3"):
+    with pytest.raises(ValueError, match="n_estimators must be at least the 5 rounds of the fitted model, got 3"):
         model.set_params(n_estimators=3).fit(X, y)
-    with pytest.raises(ValueError, match=r"warm_start needs the classes of the last fit, \[0, 1\]; y has \[1, 2\]"):
+    with pytest.raises(ValueError, match=r"warm_start needs the classes of the last fit, \[0, 1\], got \[1, 2\]"):
         model.set_params(n_estimators=8).fit(X, y + 1)
     other_learner = {"estimator": DecisionTreeClassifier(max_depth=2)}
     for change in ({"method": "rareboost"}, {"method": "csb1"}, other_learner, {"dialect": "authors"}):

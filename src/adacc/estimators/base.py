@@ -1,4 +1,4 @@
-"""The scikit-learn face of a fitted model: predictions, explanations and attributes delegate to `FittedModel`."""
+"""Base class of the classifiers: predictions, explanations and fitted attributes delegate to `FittedModel`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from adacc.model.fitted import FittedModel
 
 
 class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
-    """Base of all classifiers whose model is a sum of votes; a subclass adds parameters and `fit`.
+    """Base class of classifiers whose model is a weighted sum of votes; a subclass adds parameters and `fit`.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
     notes_: dict[str, Any]
 
     def decision_function(self, X: Any) -> Array:
-        """Score of each row; its sign (two classes) or argmax is the prediction.
+        """Score of each row; its sign (two classes) or argmax (more classes) is the prediction.
 
         Parameters
         ----------
@@ -43,8 +43,9 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,), or (n_samples, n_classes) for more than two classes
-            The votes for the second class of ``classes_`` less those for the first, or the votes for each class,
-            calibrated or not; of calibrated AdaMEC and CGAda, log-probabilities shifted by the costs.
+            For two classes, the sum of the votes for ``classes_[1]`` minus the sum of those for ``classes_[0]``; for
+            more classes, the sum of the votes for each class. Calibration does not change it, except for AdaMEC and
+            CGAda: calibrated, they return log-probabilities shifted by the costs.
         """
         return self._model.decision_scores(self._scores(X))
 
@@ -66,7 +67,7 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
             yield scores
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row.
+        """Predict the class of each row.
 
         Parameters
         ----------
@@ -96,10 +97,10 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> Array:
         """Probability of each class, in the order of ``classes_``.
 
-        Without calibration it is 1/(1+exp(-2·score)), the softmax of twice the scores for more classes: a ranking,
-        consistent with `predict`, rather than a frequency. After calibration it is a frequency among the training
-        rows, and still rises with the score; `predict` goes on deciding by the score, so that a rare class may be
-        predicted at a probability far below ½. docs/probabilities.md says more.
+        Without calibration it is 1/(1+exp(-2·score)), or the softmax of twice the scores for more than two classes: it
+        ranks rows consistently with `predict`, but is not a calibrated probability. With calibration it estimates the
+        class frequency among the training rows. `predict` still uses the score, so that a rare class may be predicted
+        at a probability far below 0.5. See docs/probabilities.md.
 
         Parameters
         ----------
@@ -113,15 +114,15 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
         return self._model.probabilities(self._scores(X))
 
     def shape_functions(self) -> ShapeFunctions:
-        """The model itself: what each feature adds to `decision_function`, for every value it may have.
+        """Contribution of each feature to `decision_function`, as a function of the value of the feature.
 
-        A sum of stumps is a constant and one step function for each feature, so these are exact. What `explain` says
-        of models that have none holds here too.
+        A sum of stumps is a constant plus one step function per feature, so that the shape functions are exact. Models
+        that `explain` cannot explain have no shape functions either.
 
         Returns
         -------
         ShapeFunctions
-            A `ShapeFunction` for each feature, by number or name, and the ``intercept``.
+            A `ShapeFunction` per feature, indexed by number or name, and the ``intercept``.
 
         Examples
         --------
@@ -137,22 +138,22 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
         return self._model.additive().shape_functions
 
     def explain(self, X: Any, background: Any = None) -> Explanation:
-        """The score of each row as a sum of contributions of the features, exactly.
+        """Decompose the score of each row exactly into contributions of the features.
 
-        What is explained is `decision_function`: the votes. Only of calibrated AdaMEC and CGAda it is something else:
-        after ``calibration="sigmoid"`` of two classes the log-odds; here they come from the votes, while
-        `decision_function` takes them from the probability, which near 0 and 1 loses digits and is cut off at 1e-15.
-        Their isotonic calibration and any calibration of more classes leave no sum, nor do weak learners other than
-        the native stumps: these are an error.
+        The explained score is `decision_function`, the sum of the votes. For AdaMEC and CGAda with two classes and
+        ``calibration="sigmoid"`` it is the shifted log-odds, computed here from the votes; `decision_function` computes
+        them from the probability, which is less precise near 0 and 1 and is clipped at 1e-15. An error is raised for
+        models whose score is not additive: AdaMEC and CGAda with isotonic calibration or with any calibration of more
+        than two classes, and all models whose weak learners are not native stumps.
 
         Parameters
         ----------
         X : array, sparse matrix or frame of shape (n_samples, n_features)
             Rows with the columns of `fit`.
         background : array, sparse matrix or frame of shape (n_background, n_features), default=None
-            Rows to compare with, such as the training rows. The contributions are then interventional SHAP values:
-            how far each feature moves the score from the mean score of the background. None: the votes of the rounds
-            that split on the feature, which may have a part that is the same for all rows.
+            Reference rows, such as the training rows. The contributions are then interventional SHAP values: how far
+            each feature moves the score from the mean score of the background rows. None: the sum of the votes of the
+            rounds that split on the feature, which may include a constant that is the same for all rows.
 
         Returns
         -------
@@ -172,22 +173,22 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
         """
         table, model = self._read_known(X), self._model.additive()
         try:
-            other = None if background is None else self._read_known(background)
+            reference = None if background is None else self._read_known(background)
         except (TypeError, ValueError) as error:
             raise type(error)(f"background: {error}") from None
-        explanation = model.explain(table, other, getattr(X, "index", None) if is_frame(X) else None)
+        explanation = model.explain(table, reference, getattr(X, "index", None) if is_frame(X) else None)
         warn_of_unseen(table)
         return explanation
 
     def save(self, path: str | PathLike[str], notes: dict[str, Any] | None = None) -> None:
-        """Write the fitted model to a file that `adacc.load` reads, and that holds no code.
+        """Save the fitted model to a file that `adacc.load` reads. The file contains no executable code.
 
         Parameters
         ----------
         path : str or path
-            The file. It is replaced as a whole or not at all.
+            Path of the file. An existing file is replaced atomically.
         notes : dict, default=None
-            Anything of your own that JSON can hold; the loaded model has it as ``notes_``.
+            Custom JSON-serializable metadata; the loaded model has it as ``notes_``.
 
         Examples
         --------
@@ -207,17 +208,17 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """The labels."""
+        """The class labels, sorted."""
         return self._model.classes
 
     @property
     def n_iter_(self) -> int:
-        """Number of weak models."""
+        """Number of weak learners."""
         return len(self._model.ensemble)
 
     @property
     def history_(self) -> dict[str, NDArray[Any]]:
-        """The record of the rounds."""
+        """Training history, with one entry per round."""
         return self._model.ensemble.history
 
     @property
@@ -232,12 +233,12 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def estimators_(self) -> list[Any]:
-        """The weak models: a `Stump` or `Tree` each, or the fitted classifiers."""
+        """The fitted weak learners: a `Stump` or `Tree` per round, or the fitted classifiers."""
         return self._model.ensemble.models.describe(self.classes_)
 
     @property
     def feature_importances_(self) -> Array:
-        """Share of each feature in the votes; sums to 1 unless no round splits."""
+        """Normalized share of each feature in the votes; sums to 1 unless no round splits."""
         return self._model.feature_importances()
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -249,7 +250,7 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
         return self.fitted_model_
 
     def _read_known(self, X: Any) -> Table:
-        """X as a table with the columns of `fit`."""
+        """Convert X to a table, and check that it has the columns of `fit`."""
         table = read_table(self, X, reset=False, has_labels=self._model.has_categories)
         self.fitted_model_.check(table)
         return table
@@ -262,7 +263,7 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
 
 
 def read_known(estimator: BaseAdditiveClassifier, X: Any) -> Table:
-    """X as a table, checked against the columns of `fit`."""
+    """Convert X to a table, and check that it has the columns of `fit`."""
     return estimator._read_known(X)
 
 
@@ -270,7 +271,7 @@ E = TypeVar("E", bound=BaseAdditiveClassifier)
 
 
 def restore(estimator: E, model: FittedModel) -> E:
-    """Make an estimator fitted with this model."""
+    """Set the fitted model of an estimator."""
     set_columns(estimator, model.n_features, model.feature_names)
     estimator.fitted_model_ = model
     return estimator

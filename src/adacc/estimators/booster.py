@@ -26,19 +26,19 @@ from adacc.estimators.settings import read_settings
 from adacc.model.ensemble import Ensemble
 from adacc.model.fitted import FittedModel
 
-NEVER_BETTER = "no round was better than chance, so that none has a vote: a larger subsample may help"
-FAILED_AT_ONCE = "already the first weak learner is no better than chance; it is kept alone, with vote 1"
+NEVER_BETTER = "no weak learner was better than chance, so all votes are 0; a larger subsample may help"
+FAILED_AT_ONCE = "the first weak learner is no better than chance; the model consists of it alone, with vote 1"
 
 
 @cache
 def _parameter_names(cls: Any) -> tuple[str, ...]:
-    """As scikit-learn finds them, but once for each class: it takes as long as some rounds."""
+    """The parameter names of a class, cached because scikit-learn's lookup takes as long as several rounds."""
     return tuple(super(BaseBoosting, cls)._get_param_names())
 
 
 @parameters
 class BaseBoosting(CallbackSupportMixin, BaseAdditiveClassifier):
-    """What all boosting classifiers share; a subclass names its method and adds the method's own options."""
+    """Base class of the boosting classifiers; a subclass sets `_method` and adds the options of the method."""
 
     estimator: Any = None
     n_estimators: int = 100
@@ -76,21 +76,21 @@ class BaseBoosting(CallbackSupportMixin, BaseAdditiveClassifier):
         sample_weight_val: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> Any:
-        """Boost on the rows of X.
+        """Fit the boosted ensemble.
 
         Parameters
         ----------
         X : array, sparse matrix or frame of shape (n_samples, n_features)
-            NaN is a branch of its own; boolean, string and category columns of a frame are used as categories.
+            NaN gets its own branch; boolean, string and category columns of a frame are used as categories.
         y : array of shape (n_samples,)
             Labels of at least two classes.
         sample_weight : array of shape (n_samples,), default=None
-            A row of weight 2 counts as two rows, one of weight 0 as none.
+            A row of weight 2 counts as two rows; a row of weight 0 is ignored.
         X_val, y_val, sample_weight_val : default=None
-            Rows for early stopping instead of a part of X.
+            Validation rows for early stopping, instead of a fraction of X.
         groups : array of shape (n_samples,), default=None
-            The group of each row, such as a patient: rows of one group are never on both sides of a split, whether it
-            is for calibration, for early stopping, or for rates out of the bag.
+            Group of each row, such as a patient. Rows of one group are never on both sides of a split, be it for
+            calibration, early stopping or out-of-bag rates.
 
         Returns
         -------
@@ -101,25 +101,27 @@ class BaseBoosting(CallbackSupportMixin, BaseAdditiveClassifier):
             previous = getattr(self, "fitted_model_", None) if self.warm_start else None
             start = None if previous is None else previous.ensemble
             if previous is not None and previous.seed is not None:
-                settings = replace(settings, seed=previous.seed)  # the same rows held out, the same samples
-            problem = read_training(self, X, y, sample_weight, groups, reset=start is None)
+                settings = replace(settings, seed=previous.seed)  # hold out and draw the same rows as before
+            training_set = read_training(self, X, y, sample_weight, groups, reset=start is None)
             if previous is not None:
-                _check_warm_start(previous, settings, problem)
-            problem, held_out = hold_out(self, settings, problem, X_val, y_val, sample_weight_val)
-            tell = CallbackRounds(self, X, y, settings.n_rounds)
+                _check_warm_start(previous, settings, training_set)
+            training_set, held_out = hold_out(self, settings, training_set, X_val, y_val, sample_weight_val)
+            callbacks = CallbackRounds(self, X, y, settings.n_rounds)
 
             def after_round(boosting: Boosting, stops: bool) -> bool:
                 report_round(self, boosting, settings.n_rounds)
                 is_last = stops or boosting.rounds[-1].last or len(boosting.rounds) == settings.n_rounds
-                return tell.end_round(lambda: {"fitted_model_": self._as_model(boosting.ensemble(), problem)}, is_last)
+                return callbacks.end_round(
+                    lambda: {"fitted_model_": self._as_model(boosting.ensemble(), training_set)}, is_last
+                )
 
-            trained = train(settings, problem, held_out, start, after_round)
+            trained = train(settings, training_set, held_out, start, after_round)
             if trained.failed:
                 warnings.warn(FAILED_AT_ONCE, ConvergenceWarning, stacklevel=CALLER_OF_FIT)
             elif not trained.ensemble.votes.any():
                 warnings.warn(NEVER_BETTER, ConvergenceWarning, stacklevel=CALLER_OF_FIT)
-            self.fitted_model_ = finish_model(self._as_model(trained.ensemble, problem), problem, settings)
-            tell.end()
+            self.fitted_model_ = finish_model(self._as_model(trained.ensemble, training_set), training_set, settings)
+            callbacks.end()
         return self
 
     @classmethod
@@ -128,30 +130,30 @@ class BaseBoosting(CallbackSupportMixin, BaseAdditiveClassifier):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        own = self.estimator is None or not hasattr(self.estimator, "__sklearn_tags__")
-        takes = None if own else get_tags(self.estimator).input_tags
-        tags.input_tags.sparse = takes is None or takes.sparse
-        tags.input_tags.allow_nan = takes is None or takes.allow_nan
-        tags.input_tags.categorical = takes is None or takes.categorical
+        native = self.estimator is None or not hasattr(self.estimator, "__sklearn_tags__")
+        accepted = None if native else get_tags(self.estimator).input_tags
+        tags.input_tags.sparse = accepted is None or accepted.sparse
+        tags.input_tags.allow_nan = accepted is None or accepted.allow_nan
+        tags.input_tags.categorical = accepted is None or accepted.categorical
         return tags
 
-    def _as_model(self, ensemble: Ensemble, problem: TrainingSet) -> FittedModel:
+    def _as_model(self, ensemble: Ensemble, training_set: TrainingSet) -> FittedModel:
         _, names = columns_of(self)
-        return FittedModel(ensemble, problem.classes, problem.table.n_columns, names)
+        return FittedModel(ensemble, training_set.classes, training_set.table.n_columns, names)
 
 
 def method_of(estimator: BaseBoosting) -> Any:
-    """The name of the estimator's method, or its rule."""
+    """Name of the estimator's method, or its custom rule."""
     return getattr(estimator, "_method", None) or estimator.get_params(deep=False)["method"]
 
 
 def settings_of(estimator: BaseBoosting) -> Settings:
-    """The estimator's parameters, checked."""
+    """Validate the parameters of the estimator."""
     return read_settings({"method": method_of(estimator), **estimator.get_params(deep=False)})
 
 
 def report_round(estimator: BaseBoosting, boosting: Boosting, n_rounds: int) -> None:
-    """Write a line of progress to standard error, every `verbose` rounds and after the last."""
+    """Print a line of progress to standard error every `verbose` rounds and after the last round."""
     done = len(boosting.rounds)
     if estimator.verbose and (done % int(estimator.verbose) == 0 or done == n_rounds):
         latest = boosting.rounds[-1]
@@ -162,21 +164,23 @@ def report_round(estimator: BaseBoosting, boosting: Boosting, n_rounds: int) -> 
         )
 
 
-def _check_warm_start(previous: FittedModel, settings: Settings, problem: TrainingSet) -> None:
-    known, now = previous.classes.tolist(), problem.classes.tolist()
-    if known != now:
-        raise ValueError(f"warm_start needs the classes of the last fit, {known}; y has {now}")
-    check_same_training(previous.training, settings, problem.classes)
-    previous.check(problem.table)
+def _check_warm_start(previous: FittedModel, settings: Settings, training_set: TrainingSet) -> None:
+    expected, classes = previous.classes.tolist(), training_set.classes.tolist()
+    if expected != classes:
+        raise ValueError(f"warm_start needs the classes of the last fit, {expected}, got {classes}")
+    check_same_training(previous.training, settings, training_set.classes)
+    previous.check(training_set.table)
     n_rounds = len(previous.ensemble)
     if settings.n_rounds < n_rounds:
-        there = f"the {n_rounds} rounds there are"
-        raise ValueError(f"with warm_start n_estimators must be at least {there}, got {settings.n_rounds}")
+        raise ValueError(
+            f"with warm_start, n_estimators must be at least the {n_rounds} rounds of the fitted model, "
+            f"got {settings.n_rounds}"
+        )
 
 
-def finish_model(model: FittedModel, problem: TrainingSet, settings: Settings) -> FittedModel:
-    """The model, calibrated if the settings say so, with the record that a warm start needs."""
+def finish_model(model: FittedModel, training_set: TrainingSet, settings: Settings) -> FittedModel:
+    """Calibrate the model if the settings ask for it, and add the training record that a warm start needs."""
     if settings.calibration is not None:
-        calibrator, multipliers = calibrate(settings, problem, model.ensemble, settings.calibration)
+        calibrator, multipliers = calibrate(settings, training_set, model.ensemble, settings.calibration)
         model = replace(model, calibrator=calibrator, multipliers=multipliers)
     return replace(model, training=training_record(settings, model.classes), seed=settings.seed)

@@ -19,17 +19,17 @@ from adacc.model.ensemble import Ensemble
 
 
 def calibrate(
-    settings: Settings, problem: TrainingSet, ensemble: Ensemble, kind: str
+    settings: Settings, training_set: TrainingSet, ensemble: Ensemble, kind: str
 ) -> tuple[Calibrator, Array | None]:
     """What turns the scores into probabilities, and what these are multiplied by where they decide."""
-    cv, rows = settings.options["calibration_cv"], np.arange(len(problem.y))
+    cv, rows = settings.options["calibration_cv"], np.arange(len(training_set.y))
     if cv is None:
-        scores = ensemble.scores(problem.table)
+        scores = ensemble.scores(training_set.table)
     else:
-        rows, scores = held_out_scores(replace(settings, n_rounds=len(ensemble)), problem, cv)
-    terms, y = calibration_terms(settings, plan_for(settings, problem)), problem.y[rows]
-    weight = problem.weight[rows] * terms.class_weight[y]
-    return Calibrator.fit(kind, scores, y, len(problem.classes), weight, terms.rising), terms.multipliers
+        rows, scores = held_out_scores(replace(settings, n_rounds=len(ensemble)), training_set, cv)
+    terms, y = calibration_terms(settings, plan_for(settings, training_set)), training_set.y[rows]
+    weight = training_set.weight[rows] * terms.class_weight[y]
+    return Calibrator.fit(kind, scores, y, len(training_set.classes), weight, terms.rising), terms.multipliers
 
 
 class CalibrationTerms(NamedTuple):
@@ -49,11 +49,11 @@ def calibration_terms(settings: Settings, plan: Plan) -> CalibrationTerms:
     return CalibrationTerms(plan.rule.initial(plan.costs), plan.rule.decision(plan.costs), False)
 
 
-def held_out_scores(settings: Settings, problem: TrainingSet, cv: Any) -> tuple[NDArray[np.intp], Array]:
+def held_out_scores(settings: Settings, training_set: TrainingSet, cv: Any) -> tuple[NDArray[np.intp], Array]:
     """Rows that are held out by folds, and their scores from ensembles that were trained without them."""
-    folds = tuning_folds(cv, problem.y, problem.classes, problem.groups, settings.seed, "calibration_cv")
+    folds = tuning_folds(cv, training_set.y, training_set.classes, training_set.groups, settings.seed, "calibration_cv")
     scores = [
-        train(settings, problem.subset(training)).ensemble.scores(problem.table.take(held_out))
+        train(settings, training_set.subset(training)).ensemble.scores(training_set.table.take(held_out))
         for training, held_out in folds
     ]
     return np.concatenate([held_out for _, held_out in folds]), np.concatenate(scores)

@@ -1,4 +1,4 @@
-"""One small class per method, and `BoostingClassifier` for all of them."""
+"""One classifier per boosting method, and `BoostingClassifier`, which takes the method as a parameter."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from adacc.estimators.parameters import parameters
 
 @parameters
 class BoostingClassifier(BaseBoosting):
-    """Boosting by any method of the family, chosen by name.
+    """Boosting classifier with any method, chosen by name.
 
-    The options of the methods, from `costs` to `k_neighbors`, `dialect` and `calibration` are None by default, which is
-    the default of the method; one that the method does not have is an error.
+    The options of the methods (`costs` to `k_neighbors`, `dialect`, `calibration`) are None by default, which selects
+    the default of the method. An option that the method does not have is an error.
 
     {parameters}
 
@@ -45,7 +45,7 @@ class BoostingClassifier(BaseBoosting):
 class AdaCC1Classifier(BaseBoosting):
     """{summary}
 
-    Needs no cost matrix: each round the costs follow the error rates of the ensemble so far
+    It needs no cost matrix: in each round the costs are computed from the error rates of the ensemble so far
     [Iosifidis, Papadopoulos, Rosenhahn & Ntoutsi 2022].
 
     {parameters}
@@ -70,7 +70,7 @@ class AdaCC1Classifier(BaseBoosting):
 class AdaCC2Classifier(BaseBoosting):
     """{summary}
 
-    As `AdaCC1Classifier`, but the cost multiplies the weight.
+    It differs from `AdaCC1Classifier` in that the cost multiplies the weight, outside the exponent.
 
     {parameters}
 
@@ -94,7 +94,7 @@ class AdaCC2Classifier(BaseBoosting):
 class AdaNCC1Classifier(BaseBoosting):
     """{summary}
 
-    The non-cumulative twin, there to show what the memory of AdaCC1 is worth.
+    The non-cumulative variant of AdaCC1, for ablation: its costs come from the current round only.
 
     {parameters}
 
@@ -118,7 +118,7 @@ class AdaNCC1Classifier(BaseBoosting):
 class AdaNCC2Classifier(BaseBoosting):
     """{summary}
 
-    The non-cumulative twin, there to show what the memory of AdaCC2 is worth.
+    The non-cumulative variant of AdaCC2, for ablation: its costs come from the current round only.
 
     {parameters}
 
@@ -142,7 +142,7 @@ class AdaNCC2Classifier(BaseBoosting):
 class AdaBoostClassifier(BaseBoosting):
     """{summary}
 
-    Freund & Schapire 1997; for more than two classes as in Zhu et al. 2009 (SAMME).
+    Freund & Schapire 1997; SAMME [Zhu et al. 2009] for more than two classes.
 
     {parameters}
 
@@ -381,8 +381,9 @@ class RareBoostClassifier(BaseBoosting):
 class RUSBoostClassifier(BaseBoosting):
     """{summary}
 
-    Seiffert et al. 2010. Votes and weights follow all rows; boosting ends where a learner of the balanced draw is no
-    better than chance on all rows, which stumps often reach within a few rounds.
+    Seiffert et al. 2010. The weak learner is fitted on a balanced sample; votes and weights are computed on all rows.
+    Boosting stops when the weak learner is no better than chance on all rows, which often happens within a few rounds
+    for stumps.
 
     {parameters}
 
@@ -406,10 +407,11 @@ class RUSBoostClassifier(BaseBoosting):
 class SMOTEBoostClassifier(BaseBoosting):
     """{summary}
 
-    Chawla et al. 2003; the rows are made by imbalanced-learn (``pip install 'adacc[resampling]'``). Votes and weights
-    follow the real rows. With ``dialect="authors"`` the synthetic rows stay in the training set for all later rounds,
-    votes and weights follow real and synthetic rows, and each predicted class has a vote of its own, as in the public
-    code that fits the AdaCC paper's SMOTEBoost. The rare class then grows from round to round, and recall with it.
+    Chawla et al. 2003; imbalanced-learn generates the synthetic rows (``pip install 'adacc[resampling]'``). Votes and
+    weights are computed on the real rows. With ``dialect="authors"`` the synthetic rows stay in the training set for
+    all later rounds, votes and weights are computed on real and synthetic rows, and each predicted class has its own
+    vote, as in the public code that matches the SMOTEBoost results of the AdaCC paper. The rare class then grows from
+    round to round, and its recall increases.
 
     {parameters}
 

@@ -1,4 +1,4 @@
-"""A forest of AdaCC boosters on balanced bags, which tunes itself on the rows out of the bags."""
+"""A forest of AdaCC boosters on bags of rows, with a decision threshold tuned on out-of-bag rows."""
 
 from __future__ import annotations
 
@@ -31,87 +31,90 @@ from adacc.model.calibration import Calibrator
 from adacc.model.ensemble import class_index, contributions, snap_ties
 from adacc.model.fitted import FittedModel
 
-SHARE_OF_F1 = 0.1
-"""What F1 counts beside balanced accuracy where the threshold is chosen."""
+F1_WEIGHT = 0.1
+"""Weight of F1, added to balanced accuracy, in the objective of the decision threshold."""
 
 MAX_RATIO = 10.0
-"""Most rows of another class for each of the rarest, in a wide bag."""
+"""Maximum number of rows of another class per row of the rarest class, in a ratio-10 bag."""
 
 BALANCED_BAGS_PER_RATIO_BAG, RATIO_BAG_ROUNDS_FACTOR = 6, 8
-"""How many narrow bags there are for a wide one, and how many times as many rounds it has."""
+"""Number of balanced bags per ratio-10 bag, and the factor on the number of rounds of a ratio-10 bag."""
 
 MIXING_WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""Of the wide bags: what is tried."""
+"""Candidate weights of the ratio-10 bags in the mixture; the balanced bags get the rest."""
 
-GRID = 201
-"""Thresholds that are looked at."""
+N_THRESHOLDS = 201
+"""Number of candidate thresholds."""
 
-MOST = 4000
-"""Quantiles that stand for the scores of a class, where it has more."""
+MAX_SCORES = 4000
+"""Maximum number of scores per class in the threshold search; more scores are replaced by this many quantiles."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class AdaCCForestClassifier(BaseAdditiveClassifier):
-    """A forest of AdaCC boosters: trees that see interactions, and no parameter that needs setting.
+    """A forest of AdaCC boosters on bags of rows, which needs no parameter tuning.
 
-    Rows are drawn with replacement into bags in which all classes weigh the same, and trees are boosted on each by
-    AdaCC2. Most bags are narrow, with as many rows of every class, and have a few rounds: noise does them little harm.
-    One for every six of these is wide, with up to ten rows of other classes for each of the rarest, and has eight times
-    as many rounds: they learn what is intricate. Rows out of the bags decide which of the two have how much say, and,
-    of two classes, where the votes divide, by balanced accuracy (and a little F1): it takes no cost matrix and no
-    folds. The same rows scale the scores to half the log-odds of balanced classes, as those of AdaBoost are.
+    Rows are drawn with replacement into bags in which all classes have the same total weight, and AdaCC2 boosts trees
+    on each bag. Balanced bags have the same number of rows of every class and few rounds, which makes them robust to
+    noise. For every six balanced bags there is one ratio-10 bag, with up to ten rows of each other class per row of the
+    rarest class and eight times as many rounds, which can fit complex class boundaries. The weights of the two kinds
+    of bags and, for two classes, the decision threshold maximize balanced accuracy plus 0.1 times F1 on out-of-bag
+    rows; no cost matrix and no cross-validation are needed. The scores are scaled on the same rows to half the log-odds
+    of balanced classes, like those of AdaBoost.
 
     Parameters
     ----------
     n_estimators : int, default=40
-        Narrow bags, a booster each.
+        Number of balanced bags, with one booster each.
     n_rounds : int, default=5
-        Most rounds of their boosters.
+        Maximum number of boosting rounds on a balanced bag.
     criterion : {"gini", "entropy", "error"}, default="gini"
-        What a split minimises.
+        Impurity measure that a split minimizes.
     max_depth : int or None, default=8
-        Splits from the root of a tree to a leaf; None for no limit.
+        Maximum depth of a tree; None for no limit.
     max_leaf_nodes : int or None, default=None
-        Most leaves of a tree; the splits of the largest gain come first.
+        Maximum number of leaves of a tree, grown best-first by gain; None for no limit.
     min_samples_leaf : int, default=1
-        Rows that a leaf must have; a leaf of missing values may have fewer.
+        Minimum number of rows in a leaf. A leaf for missing values may have fewer.
     max_features : int, float, "sqrt", "2sqrt", "log2" or None, default="2sqrt"
-        Features that each node of a tree looks at, drawn anew: so many, such a share of all, the square root of their
-        number or twice that, or all.
+        Number of features drawn at random as split candidates at each node: an int is the number, a float is a fraction
+        of all features, "sqrt", "2sqrt" and "log2" are functions of their number, and None means all features.
     max_bins : int or None, default=255
-        Most bins of a numeric feature; see `AdaCC1Classifier`.
+        Maximum number of bins of a numeric feature; see `AdaCC1Classifier`.
     calibration : {None, "sigmoid", "isotonic"}, default=None
-        Turn scores into probabilities that are frequencies, on the rows out of the bags; decisions stay as they are.
+        Calibrate probabilities on the out-of-bag rows by Platt scaling or isotonic regression. Predictions do not
+        change.
     tuning_cv : int, splitter or None, default=None
-        The rows that the decision, the mixture of bags and the calibration are tuned on: those out of the bags (None),
-        or those that folds hold out, each scored by a forest of the other rows. An int makes stratified folds, which
-        keep the `groups` of `fit` whole; `TimeSplit` holds out rows later than those trained on.
+        Rows on which the decision threshold, the weights of the bags and the calibration are tuned: out-of-bag rows
+        (None), or rows held out by cross-validation, scored by a forest fitted on the other rows. An int makes
+        stratified folds that do not split the `groups` of `fit`; `TimeSplit` holds out rows later than the training
+        rows.
     pos_label : label, default=None
-        The positive of two classes: None for the rarer one.
+        Positive class of a binary problem; None for the rarer class.
     n_jobs : int, default=None
-        Bags at a time, in threads. The result does not depend on it.
+        Number of threads, which fit different bags; -1 for all cores. The result does not depend on it.
     verbose : int, default=0
-        Say on standard error what was grown, if not 0.
+        Print a summary of the fit to standard error if not 0.
     random_state : int, RandomState instance or None, default=None
-        Seed of all that is drawn.
+        Seed for the bags, feature draws and folds.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels.
+        The class labels, sorted.
     n_iter_ : int
-        Trees.
+        Number of trees.
     estimators_ : list of Tree
         The trees, bag by bag.
     estimator_weights_ : ndarray of shape (n_iter_,)
-        Vote of each tree in its booster; in the forest all boosters of a kind of bag count the same.
+        Vote of each tree in its booster. In the forest, all boosters on bags of the same kind have the same weight.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the votes.
+        Importance of each feature: its normalized share of the votes.
     oob_balanced_accuracy_ : float
-        Of rows out of the bags, or held out by `tuning_cv`; NaN where a class has none. The decision and the mixture of
-        bags were tuned on them.
+        Balanced accuracy on the rows out of the bags, or held out by `tuning_cv`; NaN if a class has no such row. It is
+        slightly optimistic, as the threshold and the weights of the bags were tuned on the same rows.
     history_ : dict of ndarray
-        As of `AdaCC2Classifier`, one bag after the other.
+        The `history_` of `AdaCC2Classifier`, concatenated over the bags.
 
     Examples
     --------
@@ -149,15 +152,15 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         Parameters
         ----------
         X : array, sparse matrix or frame of shape (n_samples, n_features)
-            NaN is a branch of its own; boolean, string and category columns of a frame are used as categories.
+            NaN gets its own branch; boolean, string and category columns of a frame are used as categories.
         y : array of shape (n_samples,)
             Labels of at least two classes.
         sample_weight : array of shape (n_samples,), default=None
-            A row of weight 2 is drawn as often as two rows, one of weight 0 never.
+            A row of weight 2 is drawn as often as two rows; a row of weight 0 is never drawn.
         groups : array of shape (n_samples,), default=None
-            The group of each row, such as a patient: a group is in or out of a bag as a whole, so that the rows out of
-            the bags, which the forest is tuned on, are of groups that a bag has not seen. The folds of `tuning_cv` keep
-            groups whole instead.
+            Group of each row, such as a patient. A bag contains all rows of a group or none, so that the out-of-bag
+            rows used for tuning come from groups that the bag does not contain. With `tuning_cv`, the folds keep groups
+            together instead.
 
         Returns
         -------
@@ -165,14 +168,14 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         """
         with columns_restored_on_failure(self):
             bags, n_threads = self._bags(), read_n_jobs(self.n_jobs)
-            problem = read_training(self, X, y, sample_weight, groups)
-            forest = self._grown(problem, bags, n_threads)
-            evidence = self._evidence(forest, problem, bags, n_threads)
-            self.fitted_model_ = self._tuned(forest, problem, evidence)
+            training_set = read_training(self, X, y, sample_weight, groups)
+            forest = self._grow(training_set, bags, n_threads)
+            tuning_rows = self._tuning_rows(forest, training_set, bags, n_threads)
+            self.fitted_model_ = self._tune(forest, training_set, tuning_rows)
             if self.verbose:
                 sys.stderr.write(
-                    f"{type(self).__name__}: {len(forest.ensemble)} trees, balanced accuracy out "
-                    f"of the bags {self.fitted_model_.oob_balanced_accuracy:.3f}\n"
+                    f"{type(self).__name__}: {len(forest.ensemble)} trees, out-of-bag balanced "
+                    f"accuracy {self.fitted_model_.oob_balanced_accuracy:.3f}\n"
                 )
         return self
 
@@ -184,73 +187,85 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         if self.calibration is not None:
             one_of("calibration", self.calibration, ("sigmoid", "isotonic"))
         check_folds("tuning_cv", self.tuning_cv)
-        return Bags(self._kinds(), one_of("criterion", self.criterion, CRITERIA), read_seed(self.random_state))
+        return Bags(self._bag_specs(), one_of("criterion", self.criterion, CRITERIA), read_seed(self.random_state))
 
-    def _kinds(self) -> tuple[BagSpec, BagSpec]:
-        """The narrow bags and the wide ones."""
+    def _bag_specs(self) -> tuple[BagSpec, BagSpec]:
+        """Specifications of the balanced bags and the ratio-10 bags."""
         growth = read_growth(self.get_params(deep=False))
         n_bags = whole("n_estimators", self.n_estimators, least=1)
         n_rounds = whole("n_rounds", self.n_rounds, least=1)
-        narrow = BagSpec(n_bags, 1.0, n_rounds, growth)
-        return narrow, BagSpec(
-            max(n_bags // BALANCED_BAGS_PER_RATIO_BAG, 1), MAX_RATIO, RATIO_BAG_ROUNDS_FACTOR * n_rounds, growth
+        n_ratio_bags = max(n_bags // BALANCED_BAGS_PER_RATIO_BAG, 1)
+        return (
+            BagSpec(n_bags, 1.0, n_rounds, growth),
+            BagSpec(n_ratio_bags, MAX_RATIO, RATIO_BAG_ROUNDS_FACTOR * n_rounds, growth),
         )
 
-    def _grown(self, problem: TrainingSet, bags: Bags, n_threads: int) -> Forest:
+    def _grow(self, training_set: TrainingSet, bags: Bags, n_threads: int) -> Forest:
         with Threads(n_threads) as threads:
-            columns = partial(Binning(problem.rows.weight, self.max_bins).columns, problem.table)
-            binned = BinnedDataset(columns, problem.table.n_columns, problem.rows, threads)
-            even = np.ones(len(problem.classes))
-            plan = Plan(AdaCC2(), even, even, 1.0, problem.negative_class)
-            groups = problem.groups if self.tuning_cv is None else None  # only rows out of the bags need whole groups
-            ordered = None if groups is None else groups[problem.rows.order]
+            columns = partial(Binning(training_set.rows.weight, self.max_bins).columns, training_set.table)
+            binned = BinnedDataset(columns, training_set.table.n_columns, training_set.rows, threads)
+            ones = np.ones(len(training_set.classes))
+            plan = Plan(AdaCC2(), ones, ones, 1.0, training_set.negative_class)
+            # Bags keep groups together only if the forest is tuned on out-of-bag rows.
+            groups = training_set.groups if self.tuning_cv is None else None
+            ordered = None if groups is None else groups[training_set.rows.order]
             return grow_forest(binned, plan, bags, threads, ordered)
 
-    def _evidence(self, forest: Forest, problem: TrainingSet, bags: Bags, n_threads: int) -> Evidence:
-        """The rows that the forest is tuned on: those out of its bags, or those that `tuning_cv` holds out."""
+    def _tuning_rows(self, forest: Forest, training_set: TrainingSet, bags: Bags, n_threads: int) -> TuningRows:
+        """The rows on which the forest is tuned: out-of-bag rows, or rows held out by `tuning_cv`."""
         if self.tuning_cv is None:
-            rows = problem.rows
-            return Evidence(rows.true[forest.oob_rows].astype(np.intp), rows.weight[forest.oob_rows], forest.oob_shares)
-        folds = tuning_folds(self.tuning_cv, problem.y, problem.classes, problem.groups, bags.seed, "tuning_cv")
-        shares = [
-            _shares_of(self._grown(problem.subset(training), bags, n_threads), problem.table.take(held_out))
+            true, weight = training_set.rows.true, training_set.rows.weight
+            return TuningRows(true[forest.oob_rows].astype(np.intp), weight[forest.oob_rows], forest.oob_shares)
+        folds = tuning_folds(
+            self.tuning_cv, training_set.y, training_set.classes, training_set.groups, bags.seed, "tuning_cv"
+        )
+        vote_shares = [
+            _vote_shares(self._grow(training_set.subset(training), bags, n_threads), training_set.table.take(held_out))
             for training, held_out in folds
         ]
-        judged = np.concatenate([held_out for _, held_out in folds])
-        return Evidence(problem.y[judged], problem.weight[judged], np.concatenate(shares, axis=1))
+        rows = np.concatenate([held_out for _, held_out in folds])
+        return TuningRows(training_set.y[rows], training_set.weight[rows], np.concatenate(vote_shares, axis=1))
 
-    def _tuned(self, forest: Forest, problem: TrainingSet, evidence: Evidence) -> FittedModel:
-        """The forest with the decision and the scale that are best on the tuning rows."""
-        rows = problem.rows
-        true, weight, shares = evidence
+    def _tune(self, forest: Forest, training_set: TrainingSet, tuning_rows: TuningRows) -> FittedModel:
+        """Tune the weights of the bags, the decision threshold and the scale of the scores on the tuning rows."""
+        rows = training_set.rows
+        true, weight, vote_shares = tuning_rows
         by_class: Array = np.bincount(true, weight, rows.n_classes)  # type: ignore[assignment]
         ensemble, accuracy, calibrator = forest.ensemble, np.nan, None
         if len(true) and by_class.all():
             balanced = weight / by_class[true]
-            says = [np.array([1.0 - say, say]) for say in MIXING_WEIGHTS]
-            tries = [np.tensordot(say, shares, axes=1) for say in says]
-            found = [_best_decision(each, true, balanced, rows.class_weight, ensemble.negative_class) for each in tries]
-            best = int(np.argmax([worth for worth, _ in found]))
-            _, decision = found[best]
-            scores = _scores(tries[best], decision)
+            weights = [np.array([1.0 - ratio_weight, ratio_weight]) for ratio_weight in MIXING_WEIGHTS]
+            mixtures = [np.tensordot(pair, vote_shares, axes=1) for pair in weights]
+            decisions = [
+                _best_decision(mixture, true, balanced, rows.class_weight, ensemble.negative_class)
+                for mixture in mixtures
+            ]
+            best = int(np.argmax([objective for objective, _ in decisions]))
+            _, decision = decisions[best]
+            scores = _scores(mixtures[best], decision)
             scale = _scale(scores, true, balanced)
-            votes = ensemble.votes * says[best][forest.kind_of_tree, None] * scale
+            votes = ensemble.votes * weights[best][forest.kind_of_tree, None] * scale
             ensemble = replace(ensemble, votes=votes, decision=decision)
-            right = class_index(snap_ties(scores * scale), ensemble.negative_class) == true
-            accuracy = float((balanced * right).sum() / rows.n_classes)
+            correct = class_index(snap_ties(scores * scale), ensemble.negative_class) == true
+            accuracy = float((balanced * correct).sum() / rows.n_classes)
             if self.calibration is not None:
-                # Rows that were watched stand for all of their class.
-                whole_weight = weight * (rows.class_weight / by_class)[true]
-                known = snap_ties(scores * scale)
-                calibrator = Calibrator.fit(self.calibration, known, true, rows.n_classes, whole_weight, rising=True)
+                # Reweight the tuning rows so that each class has its weight in the training set.
+                row_weight = weight * (rows.class_weight / by_class)[true]
+                scaled = snap_ties(scores * scale)
+                calibrator = Calibrator.fit(self.calibration, scaled, true, rows.n_classes, row_weight, rising=True)
         elif self.calibration is not None:
             raise ValueError(
-                "calibration takes rows of every class that are out of some bag: give more rows, or more bags "
-                "(`n_estimators`)"
+                "calibration needs out-of-bag rows of every class, but a class has none: "
+                "use more rows, or more bags (n_estimators)"
             )
         _, names = columns_of(self)
         return FittedModel(
-            ensemble, problem.classes, problem.table.n_columns, names, calibrator, oob_balanced_accuracy=accuracy
+            ensemble,
+            training_set.classes,
+            training_set.table.n_columns,
+            names,
+            calibrator,
+            oob_balanced_accuracy=accuracy,
         )
 
     @property
@@ -265,81 +280,95 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
 
 
 def n_bags(forest: AdaCCForestClassifier) -> int:
-    """Number of bags that a forest of these parameters draws, a booster each."""
-    return sum(spec.n_bags for spec in forest._kinds())
+    """Number of bags, and so of boosters, of a forest with these parameters."""
+    return sum(spec.n_bags for spec in forest._bag_specs())
 
 
-class Evidence(NamedTuple):
-    """Rows that a forest is tuned on: class, weight, and the share of the votes of each class by kind of bag."""
+class TuningRows(NamedTuple):
+    """Rows on which a forest is tuned.
+
+    Attributes
+    ----------
+    true : ndarray of shape (n_rows,)
+        Class of each row, by number.
+    weight : ndarray of shape (n_rows,)
+        Weight of each row.
+    vote_shares : ndarray of shape (n_kinds, n_rows, n_classes)
+        Fraction of the votes for each class, by kind of bag.
+    """
 
     true: NDArray[np.intp]
     weight: Array
-    shares: Array
+    vote_shares: Array
 
 
-def _shares_of(forest: Forest, table: Table) -> Array:
-    """The share of the votes that each class has among the bags of each kind, for rows that are in none of them."""
-    found = []
+def _vote_shares(forest: Forest, table: Table) -> Array:
+    """Fraction of the votes for each class, by kind of bag, for rows that the forest was not fitted on."""
+    by_kind = []
     for kind in np.unique(forest.kind_of_tree):
         votes = forest.ensemble.votes * (forest.kind_of_tree == kind)[:, None]
         scores = replace(forest.ensemble, votes=votes).scores(table)
-        found.append(np.column_stack([1.0 - scores, 1.0 + scores]) / 2.0 if scores.ndim == 1 else scores)
-    return np.array(found)
+        by_kind.append(np.column_stack([1.0 - scores, 1.0 + scores]) / 2.0 if scores.ndim == 1 else scores)
+    return np.array(by_kind)
 
 
-def _scores(shares: Array, decision: Array) -> Array:
-    """As an ensemble has them, from the share of the votes that each class has."""
-    by_class: Array = shares @ contributions(np.ones(len(decision)), decision)
-    return by_class
+def _scores(vote_shares: Array, decision: Array) -> Array:
+    """Scores as `Ensemble` computes them, from the fraction of the votes for each class."""
+    scores: Array = vote_shares @ contributions(np.ones(len(decision)), decision)
+    return scores
 
 
 def _best_decision(
-    shares: Array, true: NDArray[np.intp], balanced: Array, by_class: Array, negative_class: int
+    vote_shares: Array, true: NDArray[np.intp], balanced: Array, by_class: Array, negative_class: int
 ) -> tuple[float, Array]:
-    """How good the votes are, and what those of each class are multiplied by: for two, so that balanced accuracy is
-    best, and a little F1; more are decided by most votes.
+    """Value of the objective, and the factors on the votes for each class that maximize it.
 
-    The rates are smoothed, each score being spread by a Gaussian [Silverman's rule]: of few rows the best threshold
-    would be luck.
+    For two classes the objective is balanced accuracy plus `F1_WEIGHT` times F1. For more classes the factors are 1,
+    and the objective is proportional to balanced accuracy. The true and false positive rates are smoothed by a Gaussian
+    kernel with the bandwidth of Silverman's rule, because the best raw threshold has a high variance for few rows.
     """
     if len(by_class) > 2:
-        return float((balanced * (class_index(shares, negative_class) == true)).sum()), np.ones(len(by_class))
+        return float((balanced * (class_index(vote_shares, negative_class) == true)).sum()), np.ones(len(by_class))
     positive = 1 - negative_class
-    share = shares[:, positive]
-    thresholds = np.linspace(share.min(), share.max(), GRID)
-    caught = _share_above(share[true == positive], balanced[true == positive], thresholds)
-    alarms = _share_above(share[true != positive], balanced[true != positive], thresholds)
-    n_positive, n_others = by_class[positive], by_class[negative_class]
-    f1 = 2.0 * caught * n_positive / (caught * n_positive + alarms * n_others + n_positive)
-    worth = (caught + 1.0 - alarms) / 2.0 + SHARE_OF_F1 * f1
-    best = int(np.argmax(worth))
+    scores = vote_shares[:, positive]
+    thresholds = np.linspace(scores.min(), scores.max(), N_THRESHOLDS)
+    true_positive_rate = _fraction_above(scores[true == positive], balanced[true == positive], thresholds)
+    false_positive_rate = _fraction_above(scores[true != positive], balanced[true != positive], thresholds)
+    n_positive, n_negative = by_class[positive], by_class[negative_class]
+    n_true_positive, n_false_positive = true_positive_rate * n_positive, false_positive_rate * n_negative
+    f1 = 2.0 * n_true_positive / (n_true_positive + n_false_positive + n_positive)
+    objective = (true_positive_rate + 1.0 - false_positive_rate) / 2.0 + F1_WEIGHT * f1
+    best = int(np.argmax(objective))
     decision = np.empty(2)
     decision[positive], decision[negative_class] = 2.0 - 2.0 * thresholds[best], 2.0 * thresholds[best]
-    return float(worth[best]), decision
+    return float(objective[best]), decision
 
 
-def _share_above(scores: Array, weight: Array, thresholds: Array) -> Array:
-    """Smoothed share of the scores that lie above each threshold."""
+def _fraction_above(scores: Array, weight: Array, thresholds: Array) -> Array:
+    """Smoothed fraction of the scores above each threshold."""
     order = np.argsort(scores)
-    scores, heights = scores[order], np.cumsum(weight[order])
-    spread = 1.06 * scores.std() * len(scores) ** -0.2 + 1e-3
-    if len(scores) > MOST:
-        scores = np.interp((np.arange(MOST) + 0.5) / MOST * heights[-1], heights, scores)
-        weight = np.ones(MOST)
+    scores, cumulative = scores[order], np.cumsum(weight[order])
+    bandwidth = 1.06 * scores.std() * len(scores) ** -0.2 + 1e-3
+    if len(scores) > MAX_SCORES:
+        scores = np.interp((np.arange(MAX_SCORES) + 0.5) / MAX_SCORES * cumulative[-1], cumulative, scores)
+        weight = np.ones(MAX_SCORES)
     else:
         weight = weight[order]
-    return ndtr((scores - thresholds[:, None]) / spread) @ weight / weight.sum()
+    return ndtr((scores - thresholds[:, None]) / bandwidth) @ weight / weight.sum()
 
 
 def _scale(scores: Array, true: NDArray[np.intp], balanced: Array) -> float:
-    """What makes twice the scores log-odds where all classes weigh the same: most likely, and kept from infinity."""
+    """Factor that makes twice the scores log-odds of balanced classes, by maximum likelihood.
+
+    Smoothed targets [Platt 1999] keep the factor finite.
+    """
     n_classes = int(true.max()) + 1
-    both = np.column_stack([-scores[:, 0], scores[:, 0]]) if n_classes == 2 else 2.0 * scores
-    smoothed = 1.0 / (len(true) / n_classes + 2.0)  # Platt's targets [1999]
+    outputs = np.column_stack([-scores[:, 0], scores[:, 0]]) if n_classes == 2 else 2.0 * scores
+    smoothed = 1.0 / (len(true) / n_classes + 2.0)
 
     def loss(log_scale: float) -> float:
-        logs = log_softmax(np.exp(log_scale) * both, axis=1)
-        right = logs[np.arange(len(true)), true]
-        return -float((balanced * ((1.0 - smoothed) * right + smoothed * logs.mean(axis=1))).sum())
+        logs = log_softmax(np.exp(log_scale) * outputs, axis=1)
+        of_true_class = logs[np.arange(len(true)), true]
+        return -float((balanced * ((1.0 - smoothed) * of_true_class + smoothed * logs.mean(axis=1))).sum())
 
     return float(np.exp(minimize_scalar(loss, bounds=(-3.0, 6.0), method="bounded").x))

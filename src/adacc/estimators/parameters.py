@@ -1,4 +1,4 @@
-"""What every parameter means, written once; `parameters` puts it into the classes' docstrings and constructors."""
+"""Descriptions of all parameters; the decorator `parameters` inserts them into the docstrings of the classifiers."""
 
 from __future__ import annotations
 
@@ -10,120 +10,125 @@ from adacc.algorithms import METHODS
 
 C = TypeVar("C", bound=type)
 
-OWN = {
+METHOD_OPTIONS = {
     "method": """str or Rule, default="adacc1"
-    One of ``adacc.methods()``, or a rule of your own.""",
+    Boosting method: one of ``adacc.methods()``, or a custom rule.""",
     "costs": """"balanced", dict or sequence, default="balanced"
-    Cost of misclassifying a row of each class: inversely proportional to the class's weight, as {label: cost}, or one
-    number per class in sorted order. Only their ratios matter. Costs are best tuned: the methods that apply them anew
-    each round want ratios far closer to 1 than "balanced".""",
+    Cost of misclassifying a row of each class: "balanced" (inversely proportional to the total weight of the class),
+    a dict {label: cost}, or one number per class in the sorted order of the labels. Only the ratios of the costs
+    matter. Costs should be tuned, for example with `CostSearchCV`: methods that apply the costs in every round need
+    ratios far closer to 1 than "balanced".""",
     "alpha": """{"error", "cost"}, default="error"
-    The vote from the weighted error, or as printed, from the costs.""",
+    Compute the vote from the weighted error, or from the costs as printed in the paper.""",
     "costs_on": """{"all", "errors"}, default="all"
-    Whether every row is multiplied by its cost each round, as printed, or the misclassified ones only, as in the
-    original.""",
+    Rows whose weight is multiplied by the cost in each round: all rows, as printed in the AdaCC paper, or only the
+    misclassified rows, as in the original publication.""",
     "sampling_ratio": """float, default=1.0
-    Rows of the rarest class over rows that are drawn of each other class.""",
+    Ratio of the number of rows of the rarest class to the number of rows drawn from each other class.""",
     "n_synthetic": """int, default=100
-    Synthetic rows of each rarer class in a round.""",
+    Number of synthetic rows generated for each minority class per round.""",
     "k_neighbors": """int, default=5
-    Neighbours between which synthetic rows lie.""",
+    Number of nearest neighbours used to generate synthetic rows.""",
     "client": """dask.distributed.Client, default=None
-    The cluster; None for the client that was made last.""",
+    Client of the Dask cluster; None for the client created most recently.""",
 }
 
 SHARED = {
     "estimator": """classifier, default=None
-    The weak learner: None for native decision stumps or trees, or any scikit-learn classifier that takes sample_weight.
-    `criterion`, `max_bins` and the parameters of trees concern the native learners.""",
+    Weak learner: None for the native decision stumps or trees, or any scikit-learn classifier whose `fit` takes
+    ``sample_weight``. `criterion`, `max_bins` and the tree parameters apply to the native learners only.""",
     "n_estimators": """int, default=100
-    Most rounds of boosting.""",
+    Maximum number of boosting rounds.""",
     "learning_rate": """float, default=1.0
-    What each vote is multiplied by.""",
+    Factor applied to the vote of each weak learner.""",
     "criterion": """{"gini", "entropy", "error"}, default="gini"
-    What a split minimises.""",
+    Impurity measure that a split minimizes.""",
     "max_depth": """int or None, default=1
-    Splits from the root of a tree to a leaf: 1 for stumps, 2 or more for trees, which see interactions of features;
-    None for no limit. A node that no split makes purer is a leaf.""",
+    Maximum depth of a tree: 1 for stumps, 2 or more for trees, which can model interactions of features; None for no
+    limit. A node that no split makes purer is a leaf.""",
     "max_leaf_nodes": """int or None, default=None
-    Most leaves of a tree, those of missing values not counted; the splits of the largest gain come first.""",
+    Maximum number of leaves of a tree, grown best-first by gain; None for no limit. Leaves for missing values are not
+    counted.""",
     "min_samples_leaf": """int, default=1
-    Rows that a leaf must have; a leaf of missing values may have fewer.""",
+    Minimum number of rows in a leaf. A leaf for missing values may have fewer.""",
     "max_features": """int, float, "sqrt", "2sqrt", "log2" or None, default=None
-    Features that each node of a tree looks at, drawn anew: so many, such a share of all, the square root of their
-    number or twice that, or all.""",
+    Number of features drawn at random as split candidates at each node of a tree: an int is the number, a float is a
+    fraction of all features, "sqrt", "2sqrt" and "log2" are functions of their number, and None means all features.""",
     "subsample": """float, default=1.0
-    Share of the rows of each class that a round is fitted on, drawn anew.""",
+    Fraction of the rows of each class that is drawn at random to fit the weak learner of a round.""",
     "rates": """{"training", "out-of-bag"}, default="training"
-    The rows whose errors decide on votes and costs: all, or those that a round has not seen, which takes a `subsample`.
-    Trees that make no errors on the rows they have seen then still have costs to follow. The bound on the training
-    error is not claimed.""",
+    Rows on which the error rates for votes and costs are computed: all training rows, or the rows that were not drawn
+    for the round, which needs ``subsample < 1``. Out-of-bag rates stay informative for trees that fit their own rows
+    without error, but the bound on the training error is then not guaranteed.""",
     "max_bins": """int or None, default=255
-    Most bins of a numeric feature; a feature with no more distinct values is split exactly. Of more than 50,000 rows
-    the bins come from a draw, by weight and the same for the same rows in the same order. None: always exactly.""",
+    Maximum number of bins of a numeric feature. A feature with at most this many distinct values is split exactly. For
+    more than 50,000 rows the bins are computed from a weighted random sample, which is the same for the same rows in
+    the same order. None: always split exactly.""",
     "dialect": """{"paper", "authors"}, default="paper"
-    The formulas as printed, or as in the code behind the published tables, where these differ.""",
+    Use the formulas as printed in the paper, or, where they differ, those of the code behind the published tables.""",
     "calibration": """{None, "sigmoid", "isotonic"}, default=None
-    Turn scores into probabilities that are frequencies, by Platt scaling or isotonic regression. Decisions stay those
-    of the votes, but for AdaMEC and CGAda, which then decide by the probabilities, and of which CGAda's are frequencies
-    among rows weighted by cost.""",
+    Calibrate probabilities by Platt scaling or isotonic regression. Predictions do not change, except for AdaMEC and
+    CGAda, which then predict the class of minimum expected cost. The probabilities of CGAda are calibrated on rows
+    weighted by cost.""",
     "calibration_cv": """int, splitter or None, default=None
-    Fit the calibration on the training scores (None, as in the papers) or on the scores of rows that folds hold out,
-    which calibrated probabilities need: 5 is enough. An int makes stratified folds, which keep the `groups` of `fit`
-    whole; a splitter, such as `TimeSplit`, is given the rows that are trained on and their groups.""",
+    Cross-validation for the calibration. None fits the calibrator on the training scores, as in the papers; scores of
+    held-out rows give better calibrated probabilities, and 5 folds are enough. An int makes stratified folds that do
+    not split the `groups` of `fit`; a splitter, such as `TimeSplit`, is called with the training rows and their
+    groups.""",
     "pos_label": """label, default=None
-    The positive of two classes: None for the rarer one. Only ties depend on it, which go to the other class.""",
+    Positive class of a binary problem; None for the rarer class. It affects ties only, which are predicted as the
+    negative class.""",
     "n_iter_no_change": """int, default=None
-    Early stopping: end when the balanced accuracy on held-out rows has not risen for so many rounds, and keep the
-    rounds up to the best. None: no early stopping.""",
+    Early stopping: stop when the balanced accuracy on held-out rows has not improved for this many rounds, and keep
+    the rounds up to the best one. None: no early stopping.""",
     "validation_fraction": """float, default=0.1
-    Part of the rows held out for early stopping, where `fit` is given no ``X_val``.""",
+    Fraction of the rows held out for early stopping if `fit` is called without ``X_val``.""",
     "warm_start": """bool, default=False
-    Whether `fit` goes on from the rounds of the last `fit` on the same data. Method, options, costs and weak learner
-    must have the same values as then.""",
+    Whether `fit` adds rounds to the model of the previous `fit` on the same data. Method, options, costs and weak
+    learner must be unchanged.""",
     "n_jobs": """int, default=None
-    Threads over features. The result does not depend on it.""",
+    Number of threads, which work on different features; -1 for all cores. The result does not depend on it.""",
     "verbose": """int, default=0
-    Report progress on standard error every so many rounds.""",
+    Print progress to standard error every `verbose` rounds; 0 for no output.""",
     "random_state": """int, RandomState instance or None, default=None
-    Seed of what is random: samples, features drawn, random weak learners, the held-out rows.""",
+    Seed for samples, feature draws, random weak learners and held-out rows.""",
 }
 
 OPTIONS_OF_ALL = frozenset({"dialect", "calibration", "calibration_cv"})
-"""Shared parameters that are options of the method: it may have its own default, which None stands for."""
+"""Shared parameters that are options of the method. None selects the default of the method."""
 
 ATTRIBUTES = {
     "classes_": """ndarray of shape (n_classes,)
-    The labels.""",
+    The class labels, sorted.""",
     "n_iter_": """int
-    Rounds of the model.""",
+    Number of boosting rounds of the model.""",
     "estimators_": """list
-    The weak models: a `Stump` each, or the fitted classifiers.""",
+    The fitted weak learners: a `Stump` or `Tree` per round, or the fitted classifiers.""",
     "estimator_weights_": """ndarray of shape (n_iter_,)
-    Vote of each round; (n_iter_, n_classes), by predicted class, for RareBoost.""",
+    Vote of each round; shape (n_iter_, n_classes), by predicted class, for RareBoost.""",
     "estimator_errors_": """ndarray of shape (n_iter_,)
     Weighted error of each round.""",
     "feature_importances_": """ndarray of shape (n_features,)
-    Share of each feature in the votes.""",
+    Importance of each feature: its normalized share of the votes.""",
     "history_": """dict of ndarray
-    A row a round: ``alpha``, ``weighted_error``, ``normaliser``, ``bound`` (running product of the normalisers),
-    ``class_cost``, ``class_weight`` (weight of each class before the round), ``class_recall`` (of the ensemble so far)
-    and, with early stopping, ``validation_balanced_accuracy``.""",
+    One entry per round: ``alpha``, ``weighted_error``, ``normaliser``, ``bound`` (running product of the normalisers),
+    ``class_cost``, ``class_weight`` (total weight of each class before the round), ``class_recall`` (recall of the
+    ensemble so far) and, with early stopping, ``validation_balanced_accuracy``.""",
 }
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
 def parameters(cls: C) -> C:
-    """Make the annotated names of a class its constructor parameters, stored as given: scikit-learn's contract.
+    """Turn the annotated names of a class into constructor parameters, which are stored unchanged, as in scikit-learn.
 
-    ``{summary}`` in the docstring becomes the summary of the class's method in the catalogue, ``{parameters}`` the
-    description of all parameters and fitted attributes.
+    In the docstring, ``{summary}`` is replaced by the summary of the method in the catalogue, and ``{parameters}`` by
+    the descriptions of all parameters and fitted attributes.
     """
     own = [name for name in vars(cls).get("__annotations__", {}) if name not in SHARED and not name.startswith("_")]
-    missing = [name for name in own if name not in OWN]
+    missing = [name for name in own if name not in METHOD_OPTIONS]
     if missing:
-        raise TypeError(f"{cls.__name__} has the parameter {missing[0]!r}, which OWN does not describe")
-    described = {**{name: _with_default(OWN[name], vars(cls)[name]) for name in own}, **SHARED}
+        raise TypeError(f"{cls.__name__} has the parameter {missing[0]!r}, which METHOD_OPTIONS does not describe")
+    described = {**{name: _with_default(METHOD_OPTIONS[name], vars(cls)[name]) for name in own}, **SHARED}
     lines = [*_section("Parameters", described), "", *_section("Attributes", ATTRIBUTES)]
     text = (cls.__doc__ or "").replace("{parameters}", "\n".join(f"    {line}".rstrip() for line in lines).strip())
     method = METHODS.get(getattr(cls, "_method", ""))
@@ -141,5 +146,5 @@ def _section(title: str, entries: dict[str, str]) -> list[str]:
 
 
 def _with_default(text: str, default: Any) -> str:
-    """The description with this class's own default, where it is None: that of the method."""
+    """Replace the default in a description by None if that is the default of this class."""
     return re.sub(r"default=.*", "default=None", text, count=1) if default is None else text

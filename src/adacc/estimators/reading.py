@@ -114,28 +114,30 @@ def read_training(
 
 
 def hold_out(
-    estimator: Any, settings: Settings, problem: TrainingSet, X_val: Any, y_val: Any, sample_weight_val: Any
+    estimator: Any, settings: Settings, training_set: TrainingSet, X_val: Any, y_val: Any, sample_weight_val: Any
 ) -> tuple[TrainingSet, TrainingSet | None]:
     if (X_val is None) != (y_val is None) or (X_val is None and sample_weight_val is not None):
         raise ValueError("X_val and y_val must be given together, and sample_weight_val only with them")
     if settings.patience is None:
         if X_val is not None:
             raise ValueError("X_val is for early stopping: set n_iter_no_change, the number of rounds to be patient")
-        return problem, None
+        return training_set, None
     if X_val is None:
-        return problem.split(settings.validation_fraction, settings.seed)
+        return training_set.split(settings.validation_fraction, settings.seed)
     try:
-        table = read_table(estimator, X_val, reset=False, has_labels=bool(problem.table.categorical.any()))
+        table = read_table(estimator, X_val, reset=False, has_labels=bool(training_set.table.categorical.any()))
     except (TypeError, ValueError) as error:
         raise type(error)(f"X_val: {error}") from None
     labels = check_labels(y_val, "y_val")
     check_consistent_length(table.native, labels)
     weight = check_weight(sample_weight_val, table.n_rows, "sample_weight_val")
-    unknown = np.setdiff1d(labels, problem.classes)
+    unknown = np.setdiff1d(labels, training_set.classes)
     if len(unknown):
         raise ValueError(f"y_val has the label {unknown.tolist()[0]!r}, which y does not have")
-    codes = np.searchsorted(problem.classes, labels)
-    return problem, TrainingSet(table, codes, weight, problem.classes, problem.negative_class, np.arange(len(codes)))
+    codes = np.searchsorted(training_set.classes, labels)
+    return training_set, TrainingSet(
+        table, codes, weight, training_set.classes, training_set.negative_class, np.arange(len(codes))
+    )
 
 
 def find_negative_class(pos_label: Any, classes: NDArray[Any], class_weight: NDArray[Any]) -> int:

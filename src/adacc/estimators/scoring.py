@@ -36,13 +36,13 @@ OF_SCORES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 """Scores of the scores or probabilities of the positive of two classes, and what a scorer must know of them."""
 
 
-def read_scoring(scoring: Any, problem: TrainingSet, estimator: Any) -> Callable[..., float]:
+def read_scoring(scoring: Any, training_set: TrainingSet, estimator: Any) -> Callable[..., float]:
     """The scorer for what a user gave; the scores of one class are those of the positive class, or macro averages."""
     if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
         raise ValueError(f"scoring must be one name or one scorer, got {scoring!r}")
-    if len(problem.classes) > 2:
+    if len(training_set.classes) > 2:
         return check_scoring(estimator, scoring=f"{scoring}_macro" if scoring in OF_DECISIONS else scoring)
-    positive = problem.classes[1 - problem.negative_class]
+    positive = training_set.classes[1 - training_set.negative_class]
     if scoring in OF_DECISIONS:
         return make_scorer(OF_DECISIONS[scoring], pos_label=positive, zero_division=0.0)
     if scoring in OF_SCORES:
@@ -99,12 +99,12 @@ def _share(part: Array, rest: Array) -> Array:
     return np.divide(part, part + rest, out=np.zeros_like(part), where=part + rest > 0.0)
 
 
-def without_predicting(scoring: Any, problem: TrainingSet, settings: Settings) -> Callable[[Counts], Array] | None:
+def without_predicting(scoring: Any, training_set: TrainingSet, settings: Settings) -> Callable[[Counts], Array] | None:
     """How to score without predicting; None where it takes predictions, as of calibrated probabilities that decide, or
     of rows whose recall was noted only while they were out of the bags.
     """
     noted = not settings.decides_by_probability and not settings.out_of_bag
-    if len(problem.classes) > 2 or not noted or not isinstance(scoring, str):
+    if len(training_set.classes) > 2 or not noted or not isinstance(scoring, str):
         return None
     return BY_COUNTS.get(scoring)
 

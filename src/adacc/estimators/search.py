@@ -57,12 +57,12 @@ class Grid:
         options = self.settings.options
         return [replace(self.settings, options={**options, "costs": costs}) for costs in self.costs]
 
-    def model(self, i: int, trained: Trained, n_rounds: int, problem: TrainingSet) -> Any:
+    def model(self, i: int, trained: Trained, n_rounds: int, training_set: TrainingSet) -> Any:
         """The estimator with the i-th costs, fitted: what was trained, up to a number of rounds."""
         model = clone(self.estimator).set_params(costs=self.costs[i], n_estimators=n_rounds)
         ensemble = trained.ensemble.first(min(n_rounds, len(trained.ensemble)))
-        fitted = FittedModel(ensemble, problem.classes, problem.table.n_columns, self.feature_names)
-        return restore(model, finish_model(fitted, problem, self.tries[i]))
+        fitted = FittedModel(ensemble, training_set.classes, training_set.table.n_columns, self.feature_names)
+        return restore(model, finish_model(fitted, training_set, self.tries[i]))
 
 
 def _of_best(name: str) -> Callable[..., Any]:
@@ -177,35 +177,35 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         settings, rounds = read_search(self)
         template = clone(self.estimator)
-        problem = read_training(template, X, y, sample_weight, groups)
+        training_set = read_training(template, X, y, sample_weight, groups)
         columns = columns_of(template)
         grid = Grid(
             self.estimator,
             settings,
             columns[1],
-            *read_costs(self.costs, problem.classes, problem.rows.class_weight, problem.negative_class),
+            *read_costs(self.costs, training_set.classes, training_set.rows.class_weight, training_set.negative_class),
             rounds,
         )
-        scorer = read_scoring(self.scoring, problem, template)
-        formula = without_predicting(self.scoring, problem, settings)
+        scorer = read_scoring(self.scoring, training_set, template)
+        formula = without_predicting(self.scoring, training_set, settings)
 
-        def scores(everyone: list[Trained], problem: TrainingSet, judged: TrainingSet) -> Array:
+        def scores(everyone: list[Trained], training_set: TrainingSet, judged: TrainingSet) -> Array:
             """Of each cost (row) and number of rounds (column) on the judged rows."""
             if formula is not None:
                 return np.array([scores_by_counts(formula, each, judged, rounds) for each in everyone])
             rows = judged.table.native, judged.classes[judged.y], None if sample_weight is None else judged.weight
-            models = [[grid.model(i, each, T, problem) for T in rounds] for i, each in enumerate(everyone)]
+            models = [[grid.model(i, each, T, training_set) for T in rounds] for i, each in enumerate(everyone)]
             with unseen_ignored():
                 return np.array([[score(scorer, model, *rows) for model in of_costs] for of_costs in models])
 
         with Threads(settings.n_threads) as threads:
             if self.cv is None:
-                trained = dict(enumerate(_train_all(grid.tries, problem, None, threads)))
-                by_split = [scores(list(trained.values()), problem, problem)]
+                trained = dict(enumerate(_train_all(grid.tries, training_set, None, threads)))
+                by_split = [scores(list(trained.values()), training_set, training_set)]
             else:
                 folds = [
-                    (problem.subset(training), problem.subset(judged))
-                    for training, judged in _folds(self.cv, problem, y, groups)
+                    (training_set.subset(training), training_set.subset(judged))
+                    for training, judged in _folds(self.cv, training_set, y, groups)
                 ]
                 by_split = [scores(_train_all(grid.tries, *fold, threads), *fold) for fold in folds]
             kind = "train" if self.cv is None else "test"
@@ -214,11 +214,11 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             best = [int(ranks(of_rounds).argmin()) for of_rounds in mean.T]  # the first of equal ones
             if self.cv is not None:
                 again = sorted(set(best))
-                refitted = _train_all([grid.tries[i] for i in again], problem, None, threads)
+                refitted = _train_all([grid.tries[i] for i in again], training_set, None, threads)
                 trained = dict(zip(again, refitted, strict=True))
 
         found = [
-            Best(grid.by_label[i], T, float(mean[i, t]), grid.model(i, trained[i], T, problem))
+            Best(grid.by_label[i], T, float(mean[i, t]), grid.model(i, trained[i], T, training_set))
             for t, (T, i) in enumerate(zip(rounds, best, strict=True))
         ]
         t = int(ranks(np.array([each.score for each in found])).argmin())
@@ -228,7 +228,7 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.cv_results_ = _results(grid, by_split, kind)
         self.n_splits_ = 0 if self.cv is None else len(by_split)
         self.scorer_ = scorer
-        self.classes_ = problem.classes
+        self.classes_ = training_set.classes
         set_columns(self, *columns)
         if trained[best[t]].failed:
             warnings.warn(
@@ -330,27 +330,29 @@ def _paper_grid(labels: list[Any], class_weight: Array, negative_class: int) -> 
 
 
 def _train_all(
-    tries: list[Settings], problem: TrainingSet, held_out: TrainingSet | None, threads: Threads
+    tries: list[Settings], training_set: TrainingSet, held_out: TrainingSet | None, threads: Threads
 ) -> list[Trained]:
     """A model for each try, all on the same codes; as many at a time as there are threads."""
-    session = FitSession(tries[0], problem, held_out, None, threads, several=True)
+    session = FitSession(tries[0], training_set, held_out, None, threads, several=True)
     alike = [tries] if tries[0].rule.costs_decide_only else [[settings] for settings in tries]
     trained = threads.each(lambda several: train_on(session, several, Threads(1)), alike)
     return [each for several in trained for each in several]
 
 
-def _folds(cv: Any, problem: TrainingSet, y: ArrayLike, groups: Any) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Training and judged rows of each fold, numbered as in the problem: rows without weight are not in it."""
+def _folds(
+    cv: Any, training_set: TrainingSet, y: ArrayLike, groups: Any
+) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Training and judged rows of each fold, numbered as in the training_set: rows without weight are not in it."""
     labels = np.asarray(y)
     check_consistent_length(labels, groups)
     place = np.full(len(labels), -1)
-    place[problem.numbers] = np.arange(len(problem.numbers))
+    place[training_set.numbers] = np.arange(len(training_set.numbers))
     folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]] = []
     for fold in make_splitter(cv, labels, groups).split(np.zeros(len(labels)), labels, groups):
         training, judged = _fold_rows(fold, place, len(folds))
-        missing = np.setdiff1d(np.arange(len(problem.classes)), problem.y[training])
+        missing = np.setdiff1d(np.arange(len(training_set.classes)), training_set.y[training])
         if len(missing):
-            label = problem.classes.tolist()[missing[0]]
+            label = training_set.classes.tolist()[missing[0]]
             raise ValueError(f"the training part of fold {len(folds)} has no row of class {label!r}")
         if len(judged) == 0:
             raise ValueError(f"fold {len(folds)} has no row of positive weight to judge by")
