@@ -13,7 +13,8 @@ from adacc.boosting.backend import Plan
 from adacc.data.rows import LeafAssignment, Rows, Weights
 from adacc.data.samples import Drawn
 from adacc.kernels import dtypes
-from adacc.model.ensemble import class_index, contributions, snap_ties
+from adacc.model.decision import class_index, snap_ties
+from adacc.model.ensemble import contributions
 
 
 class ScoreTracker:

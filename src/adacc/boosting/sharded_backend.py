@@ -25,7 +25,7 @@ from adacc.kernels import dtypes
 from adacc.learners.base import Models
 from adacc.learners.splits import Split, Splitter
 from adacc.learners.stump import Stumps
-from adacc.model.ensemble import snap_ties
+from adacc.model.decision import snap_ties
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,8 @@ from adacc.estimators.reading import columns_of, columns_restored_on_failure, re
 from adacc.estimators.settings import check_folds, one_of, read_growth, read_n_jobs, read_seed, whole
 from adacc.learners.splits import CRITERIA
 from adacc.model.calibration import Calibrator
-from adacc.model.ensemble import class_index, contributions, snap_ties
+from adacc.model.decision import class_index, snap_ties
+from adacc.model.ensemble import contributions
 from adacc.model.fitted import FittedModel
 
 F1_WEIGHT = 0.1

@@ -16,7 +16,8 @@ from adacc.algorithms.base import ROUNDING
 from adacc.export.additive import Conditions, add_conditions
 from adacc.export.graph import FLAT, ONNX_TYPES, Graph
 from adacc.export.votes import Votes
-from adacc.model.calibration import DECIMALS, Calibrator, Isotonic, Sigmoid, decision_scores
+from adacc.model.calibration import DECIMALS, Calibrator, Isotonic, Sigmoid
+from adacc.model.decision import decision_scores
 from adacc.model.fitted import FittedModel
 
 MIN_PROBABILITY = 1e-15

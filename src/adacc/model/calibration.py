@@ -12,6 +12,7 @@ from scipy.special import expit
 from sklearn.isotonic import IsotonicRegression
 
 from adacc.algorithms.base import Array
+from adacc.model.decision import log_multipliers
 
 DECIMALS = 10
 """Scores that differ beyond are equal: an isotonic curve may jump between them."""
@@ -140,15 +141,6 @@ class Calibrator:
         return np.divide(each, total, out=np.full_like(each, 1.0 / each.shape[1]), where=total > 0.0)
 
 
-def decision_scores(probabilities: Array, multipliers: Array) -> Array:
-    """Scores that decide for the class of the largest ``multiplier * probability``: their sign or argmax is the class.
-
-    Two classes: the log-odds of p less the log-odds of the threshold c₋/(c₊+c₋).
-    """
-    logs = np.log(np.clip(probabilities, 1e-15, 1.0)) + _logs(multipliers)
-    return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
-
-
 def straight_line(calibrator: Calibrator, multipliers: Array) -> tuple[float, float] | None:
     """Slope and intercept of `decision_scores` as a function of the score, where it is linear but for the clipping.
 
@@ -157,9 +149,5 @@ def straight_line(calibrator: Calibrator, multipliers: Array) -> tuple[float, fl
     curve = calibrator.curves[0]
     if not isinstance(curve, Sigmoid) or len(multipliers) > 2:
         return None
-    logs = _logs(multipliers)
+    logs = log_multipliers(multipliers)
     return curve.slope, float(curve.intercept + logs[1] - logs[0])
-
-
-def _logs(multipliers: Array) -> Array:
-    return np.log(np.maximum(multipliers, 1e-300))

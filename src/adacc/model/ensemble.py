@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adacc.algorithms.base import ROUNDING, Array
+from adacc.algorithms.base import Array
 from adacc.data.columns import Table
 from adacc.learners.base import Models, Scorer
+from adacc.model.decision import class_index, snap_ties
 
 
 @dataclass(frozen=True)
@@ -87,18 +88,3 @@ def contributions(votes: Array, decision: Array) -> Array:
     if len(decision) == 2:
         return (weighted * np.array([-1.0, 1.0]))[..., None]
     return weighted[..., None] * np.eye(len(decision))
-
-
-def class_index(scores: Array, negative_class: int) -> NDArray[np.intp]:
-    """Number of the class that scores decide for; `negative_class` is that of a score of zero, where there are two."""
-    if scores.ndim == 2:
-        return np.argmax(scores, axis=1)
-    return np.where(scores == 0.0, negative_class, scores > 0.0)
-
-
-def snap_ties(scores: Array) -> Array:
-    """Scores with their ties made exact: what differs by rounding alone must not decide."""
-    if scores.shape[1] == 1:
-        return np.where(np.abs(scores[:, 0]) <= ROUNDING, 0.0, scores[:, 0])
-    largest = scores.max(axis=1, keepdims=True)
-    return np.where(scores >= largest - ROUNDING, largest, scores)

@@ -14,7 +14,8 @@ from adacc.algorithms.base import Array
 from adacc.data.binning import BinMapper, CategoryBins
 from adacc.data.category_levels import Unseen
 from adacc.data.columns import Table
-from adacc.model.calibration import Calibrator, decision_scores
+from adacc.model.calibration import Calibrator
+from adacc.model.decision import decision_scores
 from adacc.model.ensemble import Ensemble
 from adacc.model.explanations import Additive, additive
 

@@ -21,7 +21,8 @@ from adacc.estimators.classifiers import BoostingClassifier
 from adacc.estimators.reading import read_training
 from adacc.estimators.scoring import BY_COUNTS, Counts, scores_by_counts
 from adacc.evaluation.predictions import Predictions
-from adacc.model.calibration import Calibrator, decision_scores
+from adacc.model.calibration import Calibrator
+from adacc.model.decision import decision_scores
 from adacc.model.ensemble import Ensemble
 from adacc.study.plan import Protocol, Variant
 
