@@ -34,9 +34,10 @@ METHOD_OPTIONS = {
 }
 
 SHARED = {
-    "estimator": """classifier, default=None
-    Weak learner: None for the native decision stumps or trees, or any scikit-learn classifier whose `fit` takes
-    ``sample_weight``. `criterion`, `max_bins` and the tree parameters apply to the native learners only.""",
+    "estimator": """classifier, {"stump", "tree"} or None, default=None
+    Weak learner: None for a native stump (``max_depth=1``) or tree, the name of a native learner, or any scikit-learn
+    classifier whose `fit` takes ``sample_weight``. `criterion`, `max_bins` and the tree parameters apply to the native
+    learners only.""",
     "n_estimators": """int, default=100
     Maximum number of boosting rounds.""",
     "learning_rate": """float, default=1.0
