@@ -235,7 +235,7 @@ def test_notes_are_kept(tmp_path):
     deep = {}
     for _ in range(40):
         deep = {"er": deep}
-    with pytest.raises(ValueError, match=r"cannot be kept in a model file: .* more than 32 levels deep"):
+    with pytest.raises(ValueError, match=r"cannot be saved to a model file: .* more than 32 levels deep"):
         model.save(tmp_path / "bad.adacc", notes=deep)
     assert os.listdir(tmp_path) == ["m.adacc"]
 
@@ -258,10 +258,10 @@ def test_what_cannot_be_saved_is_refused(tmp_path):
     refused = [
         (adacc.AdaCC1Classifier(), None, NotFittedError, "not fitted"),
         (adacc.AdaCC1Classifier(estimator=tree, **two), NUMBERS[:, :1], ValueError, "use pickle, joblib or skops"),
-        (adacc.BoostingClassifier(AdaCC1(), **two), NUMBERS, TypeError, "the parameter 'method' cannot be kept"),
-        (Own(**two), NUMBERS, TypeError, "and Own is none of them"),
+        (adacc.BoostingClassifier(AdaCC1(), **two), NUMBERS, TypeError, "the parameter 'method' cannot be saved"),
+        (Own(**two), NUMBERS, TypeError, "classifiers of adacc only, got Own"),
         (adacc.AdaCC1Classifier(random_state=np.random.RandomState(0), **two), NUMBERS, TypeError, "'random_state'"),
-        (adacc.CGAdaClassifier(costs=pd.Series([1, 2]), **two), NUMBERS, TypeError, "'costs' cannot be kept"),
+        (adacc.CGAdaClassifier(costs=pd.Series([1, 2]), **two), NUMBERS, TypeError, "'costs' cannot be saved"),
         (adacc.AdaCC1Classifier(random_state=0, pos_label=True, **two), intervals, TypeError, "column 'age'.*Interval"),
     ]
     for model, X, kind, message in refused:
@@ -380,7 +380,7 @@ HOSTILE = {
     "an unknown array": (array("extra", [1.0]), r"there is 'extra\.npy', which format 2 does not have"),
     "an unknown parameter": (
         parameter("cost", 1),
-        "BoostingClassifier has no parameter 'cost': is the file of a later adacc",
+        "BoostingClassifier has no parameter 'cost'; a later adacc may have written",
     ),
     "a weak learner": (parameter("estimator", "DecisionTreeClassifier"), "'estimator' must be None"),
     "an odd parameter": (parameter("verbose", {"eval": "1"}), "the parameter 'verbose' has a value that means nothing"),

@@ -48,7 +48,7 @@ def encode(value: Any, what: str, known: Known = MappingProxyType({})) -> Any:
     if known.get(kind.__name__) is kind:
         return {"splitter": kind.__name__, "parameters": encode(vars(value), what)}
     raise TypeError(
-        f"{what} cannot be kept in a model file: {value!r:.80}, of type {kind.__name__}. It holds None, booleans, "
+        f"{what} cannot be saved to a model file: {value!r:.80}, of type {kind.__name__}. It holds None, booleans, "
         "strings, numbers of up to 64 bits, and lists, tuples, dicts and arrays of these; or use pickle or joblib"
     )
 

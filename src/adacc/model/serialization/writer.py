@@ -25,7 +25,7 @@ def describe(
     """
     ensemble, bin_mapper = model.ensemble, model.bin_mapper
     if bin_mapper is None:
-        raise ValueError("a model with external weak learners cannot be kept in a model file")
+        raise ValueError("a model with external weak learners cannot be saved to a model file")
     _check_notes(notes)
     features, names = bin_mapper.features, model.column_names
     calibration, calibration_arrays = _describe_calibration(model.calibrator)
