@@ -267,5 +267,5 @@ def test_bent_scores_cannot_be_explained(here):
     for more in ([], ["new.csv"], ["new.csv", "--row", "3"]):
         code, out, err = command("explain", "m.adacc", *more)
         assert (code, out) == (2, "")
-        assert "isotonic calibration bends the score, which then is no sum" in err
+        assert "isotonic calibration makes the score a non-additive function" in err
     assert command("evaluate", "m.adacc", "new.csv")[0] == 0

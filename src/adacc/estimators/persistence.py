@@ -39,9 +39,7 @@ def pack(estimator: Any, notes: dict[str, Any] | None) -> bytes:
     """The content of the model file of a fitted estimator."""
     cls, model = type(estimator), estimator.fitted_model_
     if cls.__name__ not in ESTIMATORS or not cls.__module__.startswith("adacc.estimators."):
-        raise TypeError(
-            f"a model file can store the classifiers of adacc only, got {cls.__name__}; use pickle instead"
-        )
+        raise TypeError(f"a model file can store the classifiers of adacc only, got {cls.__name__}; use pickle instead")
     parameters = estimator.get_params(deep=False)
     learner = parameters.get("estimator")
     if model.ensemble.models.learner is None or not isinstance(learner, str | None):
