@@ -95,5 +95,5 @@ def test_many_rounds_on_many_thresholds_are_compiled_in_little_memory():
 
 def test_contributions_are_added_in_the_order_of_the_rounds():
     stumps, added = many_codes(n_rounds=300, n_codes=40)
-    ((_, total),) = stumps._by_code(added)
+    ((_, total),) = stumps._by_bin(added)
     np.testing.assert_array_equal(total, np.sum([added[t][stumps.lookup(t)] for t in range(300)], axis=0))

@@ -134,7 +134,7 @@ def test_equal_rows_stay_apart_where_a_sampler_draws_from_them(method, all_rows)
 
 @pytest.mark.parametrize("method", ["adacc1", "rusboost"])
 def test_threads_change_no_bit(monkeypatch, method):
-    monkeypatch.setattr(learners, "WORTH_THREADS", 0)
+    monkeypatch.setattr(learners, "MIN_THREADED_NANOSECONDS", 0)
     rng = np.random.default_rng(3)
     X = np.column_stack([rng.normal(size=(300, 5)), rng.random((300, 4)) < 0.1])
     y = (X[:, 0] + rng.normal(size=300) > 1).astype(int)

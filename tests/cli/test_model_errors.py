@@ -107,7 +107,7 @@ CASES = [
     ("predict deep new.csv", "deep is a directory; give the path of a model file"),
     ("predict new.csv outcome.adacc", "new.csv: this is not a model file"),
     ("predict other.zip new.csv", "other.zip: this is not a model file: it has no model.json"),
-    ("predict broken.adacc new.csv", "broken.adacc: the file is damaged or no zip"),
+    ("predict broken.adacc new.csv", "broken.adacc: the file is damaged or not a zip"),
     (
         "evaluate later.adacc new.csv",
         "later.adacc: this file has format version 7; this adacc reads up to 2: update",
@@ -267,5 +267,5 @@ def test_bent_scores_cannot_be_explained(here):
     for more in ([], ["new.csv"], ["new.csv", "--row", "3"]):
         code, out, err = command("explain", "m.adacc", *more)
         assert (code, out) == (2, "")
-        assert "isotonic calibration bends the score, which then is no sum" in err
+        assert "isotonic calibration makes the score a non-additive function" in err
     assert command("evaluate", "m.adacc", "new.csv")[0] == 0

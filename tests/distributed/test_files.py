@@ -251,7 +251,7 @@ def test_sizes():
         (AdaCC1Classifier(max_bins=None), "max_bins must be an integer in out-of-core training"),
         (CostSearchCV(CGAdaClassifier(), cv=3), "cv must be None in an out-of-core search, got 3"),
         (CostSearchCV(CGAdaClassifier(), rounds=[5]), r"rounds must be None in an out-of-core search, got \[5\]"),
-        (CostSearchCV(AdaCC1Classifier()), "takes no costs to search"),
+        (CostSearchCV(AdaCC1Classifier()), "estimator must use a method with costs"),
         ("adacc1", "estimator must be a classifier of adacc or a CostSearchCV, got 'adacc1'"),
     ],
 )

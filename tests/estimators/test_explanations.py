@@ -349,9 +349,13 @@ class TestCalibrated:
     @pytest.mark.parametrize(
         ("n_classes", "kind", "message"),
         [
-            (2, "isotonic", 'isotonic calibration bends the score.*use calibration="sigmoid", or a model without'),
-            (3, "isotonic", "calibration of more than two classes bends the score.*: use a model without calibration$"),
-            (3, "sigmoid", "calibration of more than two classes bends the score.*: use a model without calibration$"),
+            (
+                2,
+                "isotonic",
+                'isotonic calibration makes .* non-additive.*use calibration="sigmoid", or a model without',
+            ),
+            (3, "isotonic", "more than two classes makes .* non-additive.*: use a model without calibration$"),
+            (3, "sigmoid", "more than two classes makes .* non-additive.*: use a model without calibration$"),
         ],
     )
     def test_what_is_no_sum_is_refused(self, n_classes, kind, message):
@@ -497,7 +501,7 @@ class TestWhatIsSaid:
         X, y = rare
         model = adacc.AdaCC1Classifier(estimator=learner, n_estimators=3).fit(X, y)
         expected = (
-            rf"weak learners of this model are of the type {type(learner).__name__}, which may combine features.*"
+            rf"weak learners that use a single feature, got the type {type(learner).__name__}, which may.*"
             r"estimator=None.*sklearn\.inspection\.permutation_importance"
         )
         with pytest.raises(ValueError, match=expected):

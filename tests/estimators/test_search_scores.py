@@ -120,7 +120,7 @@ def test_scores_that_are_nan_rank_last_as_in_scikit_learn(undefined, cv, n_undef
 
 @pytest.mark.parametrize("cv", [None, 2])
 def test_no_score_at_all_is_an_error(cv):
-    with pytest.raises(ValueError, match=r"scoring must give a number .* 4 of the 4|8 of the 8"):
+    with pytest.raises(ValueError, match=r"scoring must return a number .* 4 of the 4|8 of the 8"):
         CostSearchCV(CGAdaClassifier(n_estimators=2), GRID, lambda *_: np.nan, cv=cv).fit(X, TWO)
 
 

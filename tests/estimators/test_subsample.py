@@ -77,8 +77,8 @@ def test_a_model_file_keeps_it(tmp_path):
         ("adacc1", {"subsample": 0.0}, "subsample must be a number from 1e-06 to 1, got 0.0"),
         ("adacc1", {"subsample": "half"}, "subsample must be a number from 1e-06 to 1, got 'half'"),
         ("adacc1", {"rates": "oob"}, "rates must be 'training' or 'out-of-bag', got 'oob'"),
-        ("adacc1", {"rates": "out-of-bag"}, "rates='out-of-bag' takes rows that a round has not seen"),
-        ("rusboost", {"subsample": 0.5}, "subsample must be 1.0 with a method that draws its own rows"),
+        ("adacc1", {"rates": "out-of-bag"}, "subsample must be below 1 for rates='out-of-bag'"),
+        ("rusboost", {"subsample": 0.5}, "subsample must be 1.0 for a method with its own sampling"),
     ],
 )
 def test_what_makes_no_sense_is_named(method, options, says):

@@ -292,11 +292,11 @@ def change(name, *where_and_what):
         (change("node_children", ((0, 1), 10_000)), "node_children.npy must hold -1, or later nodes of the same tree"),
         (change("node_children", ((0, 2), -2)), "node_children.npy must hold -1, or later nodes of the same tree"),
         (change("node_feature", (0, 99)), "node_feature.npy must hold numbers from -1 to 29"),
-        (change("node_cut", (0, 2**31)), "node_cut.npy must hold numbers of thresholds or categories that there are"),
-        (change("node_class", (0, 2)), "node_class.npy must hold numbers of classes, from 0 to 1"),
+        (change("node_cut", (0, 2**31)), "node_cut.npy must hold indices of existing thresholds or categories"),
+        (change("node_class", (0, 2)), "node_class.npy must hold class numbers from 0 to 1"),
         (change("node_gain", (0, np.nan)), "node_gain.npy"),
-        (change("tree_sizes", (0, 0)), "tree_sizes.npy must hold the numbers of nodes of the trees"),
-        (change("tree_sizes", (0, 2**62), (1, 2**62)), "tree_sizes.npy must hold the numbers of nodes of the trees"),
+        (change("tree_sizes", (0, 0)), "tree_sizes.npy must hold the number of nodes of each tree"),
+        (change("tree_sizes", (0, 2**62), (1, 2**62)), "tree_sizes.npy must hold the number of nodes of each tree"),
     ],
 )
 def test_a_file_of_no_tree_is_refused(tmp_path, tree_file, tamper, says):

@@ -36,8 +36,8 @@ def members_of(content=CONTENT):
 
 def sealed(members):
     """The members with checksums that are right, as somebody who edits a file would make them."""
-    members = {name: content for name, content in members.items() if name != archive.SEAL}
-    return members | {archive.SEAL: archive._seal(members)}
+    members = {name: content for name, content in members.items() if name != archive.CHECKSUMS}
+    return members | {archive.CHECKSUMS: archive._checksums(members)}
 
 
 def zipped(members, method=zipfile.ZIP_STORED):
@@ -104,16 +104,16 @@ def test_other_tools_can_read_it():
 
 @pytest.mark.parametrize("array", [np.array(["a"]), np.array([None]), np.array([1.0], dtype=np.float32)])
 def test_only_plain_arrays_are_packed(array):
-    with pytest.raises(TypeError, match="the array 'odd' has the dtype"):
+    with pytest.raises(TypeError, match="the array 'odd' must have a dtype of"):
         archive.pack({}, {"odd": array})
 
 
 def test_a_file_has_its_limit(monkeypatch, tmp_path):
-    monkeypatch.setattr(archive, "MOST_BYTES", 1000)
-    with pytest.raises(ValueError, match="has room for 1000 bytes, and this model takes"):
+    monkeypatch.setattr(archive, "MAX_BYTES", 1000)
+    with pytest.raises(ValueError, match="must have at most 1000 bytes, got a model of"):
         archive.pack(DOCUMENT, ARRAYS)
     (tmp_path / "large.adacc").write_bytes(CONTENT)
-    with pytest.raises(ModelFileError, match=r"large\.adacc: the file has \d+ bytes, and a model file at most 1000"):
+    with pytest.raises(ModelFileError, match=r"large\.adacc: a model file must have at most 1000 bytes, got \d+"):
         archive.read(tmp_path / "large.adacc")
 
 
@@ -128,54 +128,54 @@ class Payload:
 
 
 FAULTS = {
-    "no zip": (CONTENT[:4] + bytes(500), "damaged or no zip"),
-    "truncated": (CONTENT[:-1], "damaged or no zip"),
-    "cut in half": (CONTENT[: len(CONTENT) // 2], "damaged or no zip"),
+    "no zip": (CONTENT[:4] + bytes(500), "damaged or not a zip archive"),
+    "truncated": (CONTENT[:-1], "damaged or not a zip archive"),
+    "cut in half": (CONTENT[: len(CONTENT) // 2], "damaged or not a zip archive"),
     "without its beginning": (CONTENT[200:], "damaged|checksums|no model.json"),
     "a changed byte": (CONTENT.replace(b'"whole": 1', b'"whole": 2'), "Bad CRC-32 for file 'model.json'"),
     "an edited document": (zipped(members_of() | {"model.json": b'{"format": "adacc model", "format_version": 1}'}),
                            "do not match their checksums"),
-    "no checksums": (zipped({name: member for name, member in members_of().items() if name != archive.SEAL}),
+    "no checksums": (zipped({name: member for name, member in members_of().items() if name != archive.CHECKSUMS}),
                      "do not match their checksums"),
     "no document": (zipped(sealed({"reals.npy": members_of()["reals.npy"]})), r"it has no model\.json"),
     "another zip": (zipped({"word/document.xml": b"<xml/>"}), r"not a model file: it has no model\.json"),
-    "of another format": (with_document(format="skops"), "its format is 'skops' and not 'adacc model'"),
+    "of another format": (with_document(format="skops"), "'format' must be 'adacc model', got 'skops'"),
     "of a later version": (with_document(format_version=3),
                            "this file has format version 3; this adacc reads up to 2: update adacc"),
     "of no version": (with_document(format_version=True), "format_version must be a whole number"),
-    "a list": (with_member("model.json", b"[]"), "must hold an object, not a list"),
-    "no JSON": (with_member("model.json", b"{"), "is no JSON"),
-    "not ASCII": (with_member("model.json", b'{"\xff": 1}'), "is no JSON"),
-    "NaN": (with_member("model.json", b'{"x": NaN}'), "NaN is no number in JSON"),
-    "a number without end": (with_member("model.json", b'{"x": ' + b"9" * 5000 + b"}"), "is no JSON"),
+    "a list": (with_member("model.json", b"[]"), "must hold an object, got a list"),
+    "no JSON": (with_member("model.json", b"{"), "must be valid JSON"),
+    "not ASCII": (with_member("model.json", b'{"\xff": 1}'), "must be valid JSON"),
+    "NaN": (with_member("model.json", b'{"x": NaN}'), "NaN is not a JSON number"),
+    "a number without end": (with_member("model.json", b'{"x": ' + b"9" * 5000 + b"}"), "must be valid JSON"),
     "deep": (with_document(x=json.loads("[" * 40 + "]" * 40)), "more than 32 levels deep"),
-    "too deep to parse": (with_member("model.json", b'{"x": ' + b"[" * 100_000), "is no JSON"),
-    "a path upwards": (with_member("../../evil.npy", npy(np.zeros(1))), "member '../../evil.npy' is none"),
-    "an absolute path": (with_member("/tmp/evil.npy", npy(np.zeros(1))), "member '/tmp/evil.npy' is none"),
-    "a hidden name": (zipped(members_of() | {"reals.npyX.exe": b""}).replace(b"npyX", b"npy\0"), "is none of a model"),
-    "a folder": (with_member("folder/", b""), "member 'folder/' is none"),
-    "a script": (with_member("setup.py", b"import os"), "member 'setup.py' is none"),
-    "compressed": (zipped(members_of(), zipfile.ZIP_DEFLATED), "is compressed"),
-    "encrypted": (patched(8, b"\x01"), "is encrypted, which those of model files are not"),
-    "an unknown compression": (patched(10, b"\x63"), "is compressed"),
-    "a size that is a lie": (patched(20, struct.pack("<II", 2**31, 2**31)), "the members claim 2147"),
-    "two sizes": (patched(24, struct.pack("<I", 7)), "is compressed"),
-    "a place beyond the end": (patched(42, struct.pack("<I", 2**31)), "damaged or no zip"),
-    "objects": (with_member("reals.npy", npy(np.array([None]))), "is no array of plain numbers"),
-    "strings": (with_member("reals.npy", npy(np.array(["a"]))), "dtype '<U1'; allowed are"),
-    "half floats": (with_member("reals.npy", npy(np.zeros(2, np.float16))), "dtype '<f2'; allowed are"),
-    "big-endian": (with_member("reals.npy", npy(np.zeros(2, ">f8"))), "is no array of plain numbers"),
-    "records": (with_member("reals.npy", npy(np.zeros(2, [("a", "f8")]))), "is no array of plain numbers"),
-    "no dimension": (with_member("reals.npy", npy(np.array(1.0))), "is no array of plain numbers"),
-    "by columns": (with_member("reals.npy", npy(np.asfortranarray(np.zeros((2, 2))))), "is no array of plain numbers"),
-    "a header that is code": (with_member("reals.npy", shaped("(__import__('os').getpid(),)")), "is no array of plain"),
-    "a header of brackets": (with_member("reals.npy", shaped("(" * 5000)), "is no array of plain numbers"),
-    "an empty member": (with_member("reals.npy", b""), "is no array of plain numbers"),
-    "a shape without content": (with_member("reals.npy", shaped("(9000000000,)")), "not what the shape"),
-    "a shape of nothing": (with_member("reals.npy", shaped("(0, 9000000000, 9000000000)")), "not what the shape"),
-    "too much content": (with_member("reals.npy", npy(np.zeros(3)) + b"x"), "not what the shape"),
+    "too deep to parse": (with_member("model.json", b'{"x": ' + b"[" * 100_000), "must be valid JSON"),
+    "a path upwards": (with_member("../../evil.npy", npy(np.zeros(1))), "must not have a member '../../evil.npy'"),
+    "an absolute path": (with_member("/tmp/evil.npy", npy(np.zeros(1))), "must not have a member '/tmp/evil.npy'"),
+    "a hidden name": (zipped(members_of() | {"reals.npyX.exe": b""}).replace(b"npyX", b"npy\0"), "must not have"),
+    "a folder": (with_member("folder/", b""), "must not have a member 'folder/'"),
+    "a script": (with_member("setup.py", b"import os"), "must not have a member 'setup.py'"),
+    "compressed": (zipped(members_of(), zipfile.ZIP_DEFLATED), "must not be compressed"),
+    "encrypted": (patched(8, b"\x01"), "must not be encrypted"),
+    "an unknown compression": (patched(10, b"\x63"), "must not be compressed"),
+    "a size that is a lie": (patched(20, struct.pack("<II", 2**31, 2**31)), "the members declare 2147"),
+    "two sizes": (patched(24, struct.pack("<I", 7)), "must not be compressed"),
+    "a place beyond the end": (patched(42, struct.pack("<I", 2**31)), "damaged or not a zip archive"),
+    "objects": (with_member("reals.npy", npy(np.array([None]))), "must be an array of numbers"),
+    "strings": (with_member("reals.npy", npy(np.array(["a"]))), "must have a dtype of .* got '<U1'"),
+    "half floats": (with_member("reals.npy", npy(np.zeros(2, np.float16))), "must have a dtype of .* got '<f2'"),
+    "big-endian": (with_member("reals.npy", npy(np.zeros(2, ">f8"))), "must be an array of numbers"),
+    "records": (with_member("reals.npy", npy(np.zeros(2, [("a", "f8")]))), "must be an array of numbers"),
+    "no dimension": (with_member("reals.npy", npy(np.array(1.0))), "must be an array of numbers"),
+    "by columns": (with_member("reals.npy", npy(np.asfortranarray(np.zeros((2, 2))))), "must be an array of"),
+    "a header that is code": (with_member("reals.npy", shaped("(__import__('os').getpid(),)")), "must be an array"),
+    "a header of brackets": (with_member("reals.npy", shaped("(" * 5000)), "must be an array of numbers"),
+    "an empty member": (with_member("reals.npy", b""), "must be an array of numbers"),
+    "a shape without content": (with_member("reals.npy", shaped("(9000000000,)")), "does not match the shape"),
+    "a shape of nothing": (with_member("reals.npy", shaped("(0, 9000000000, 9000000000)")), "does not match the shape"),
+    "too much content": (with_member("reals.npy", npy(np.zeros(3)) + b"x"), "does not match the shape"),
     "a header of another length": (with_member("reals.npy", npy(np.zeros(3)).replace(b"v\0", b"w\0", 1)),
-                                   "is no array of plain numbers"),
+                                   "must be an array of numbers"),
 }  # fmt: skip
 
 
@@ -189,7 +189,7 @@ def test_a_fault_is_refused(fault):
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_two_members_of_a_name_are_refused():
     twice = [*members_of().items(), ("reals.npy", npy(np.zeros(1)))]
-    with pytest.raises(ModelFileError, match=r"there are two members 'reals\.npy'"):
+    with pytest.raises(ModelFileError, match=r"the member 'reals\.npy' must be unique"):
         archive.unpack(zipped(twice))
 
 

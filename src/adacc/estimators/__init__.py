@@ -1,1 +1,1 @@
-"""The scikit-learn face of the family."""
+"""The scikit-learn estimators."""

@@ -1,4 +1,4 @@
-"""Calibration of a fitted ensemble, on its training rows or on rows that folds hold out."""
+"""Calibration of a fitted ensemble, on its training rows or on rows held out by cross-validation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from adacc.model.ensemble import Ensemble
 def calibrate(
     settings: Settings, training_set: TrainingSet, ensemble: Ensemble, kind: str
 ) -> tuple[Calibrator, Array | None]:
-    """What turns the scores into probabilities, and what these are multiplied by where they decide."""
+    """The calibrator, and the factors on the probabilities if these decide (None if the scores decide)."""
     cv, rows = settings.options["calibration_cv"], np.arange(len(training_set.y))
     if cv is None:
         scores = ensemble.scores(training_set.table)
@@ -33,8 +33,16 @@ def calibrate(
 
 
 class CalibrationTerms(NamedTuple):
-    """What rows of each class weigh in calibration, what probabilities are multiplied by where they decide, and
-    whether these must rise with the score, since it is the score that decides.
+    """Options of a calibration.
+
+    Attributes
+    ----------
+    class_weight : ndarray of shape (n_classes,)
+        Weight of a row of each class.
+    multipliers : ndarray of shape (n_classes,) or None
+        Factors on the probabilities if these decide; None if the scores decide.
+    rising : bool
+        Whether the probability must not decrease with the score, which holds if the scores decide.
     """
 
     class_weight: Array
@@ -44,13 +52,13 @@ class CalibrationTerms(NamedTuple):
 
 def calibration_terms(settings: Settings, plan: Plan) -> CalibrationTerms:
     if not settings.decides_by_probability:
-        # Frequencies among the rows as they are, whatever weights the method gave them in training.
+        # The probabilities refer to the original class distribution, not to the weights that the method trains with.
         return CalibrationTerms(np.ones(len(plan.costs)), None, True)
     return CalibrationTerms(plan.rule.initial(plan.costs), plan.rule.decision(plan.costs), False)
 
 
 def held_out_scores(settings: Settings, training_set: TrainingSet, cv: Any) -> tuple[NDArray[np.intp], Array]:
-    """Rows that are held out by folds, and their scores from ensembles that were trained without them."""
+    """Held-out rows, and their scores from ensembles that were trained without them."""
     folds = tuning_folds(cv, training_set.y, training_set.classes, training_set.groups, settings.seed, "calibration_cv")
     scores = [
         train(settings, training_set.subset(training)).ensemble.scores(training_set.table.take(held_out))

@@ -1,4 +1,4 @@
-"""What scikit-learn 1.9 has and earlier releases lack."""
+"""Compatibility with scikit-learn releases before 1.9, which have no callbacks."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 __all__ = ["CALLER_OF_FIT", "CallbackRounds", "CallbackSupportMixin", "with_callbacks"]
 
-CALLER_OF_FIT = 3  # how far up from fit's own frame a warning must point, past the wrapper that `with_callbacks` puts
+CALLER_OF_FIT = 3  # `stacklevel` of warnings in `fit`: skips the wrapper of `with_callbacks`
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stands in for the mixin of scikit-learn 1.9: there are no callbacks to call."""
+        """Placeholder for the mixin of scikit-learn 1.9."""
 
     CALLER_OF_FIT = 2
 
@@ -26,33 +26,33 @@ Attributes = Callable[[], dict[str, Any]]
 
 
 class CallbackRounds:
-    """Tells scikit-learn's callbacks of a fit and of its rounds; nothing where there are none."""
+    """Calls scikit-learn's callbacks at the begin and end of a fit and of its rounds, if there are any."""
 
     def __init__(self, estimator: Any, X: Any, y: Any, n_rounds: int) -> None:
-        self.about = {"estimator": estimator, "X": X, "y": y}
-        self.whole: Any = None
-        self.round: Any = None
+        self.arguments = {"estimator": estimator, "X": X, "y": y}
+        self.fit_context: Any = None
+        self.round_context: Any = None
         if getattr(estimator, "_skl_callbacks", None):
-            self.whole = estimator._init_callback_context(max_subtasks=n_rounds)
-            self.whole.call_on_fit_task_begin(**self.about)
+            self.fit_context = estimator._init_callback_context(max_subtasks=n_rounds)
+            self.fit_context.call_on_fit_task_begin(**self.arguments)
             self._begin_round()
 
     def _begin_round(self) -> None:
-        self.round = self.whole.subcontext(task_name="round")
-        self.round.call_on_fit_task_begin(**self.about)
+        self.round_context = self.fit_context.subcontext(task_name="round")
+        self.round_context.call_on_fit_task_begin(**self.arguments)
 
     def end_round(self, fitted_so_far: Attributes, is_last: bool) -> bool:
-        """Whether a callback asks to stop; it may ask for the model as it would be if fit ended here."""
-        if self.whole is None:
+        """End a round, and return whether a callback asks to stop; `fitted_so_far` gives the model up to here."""
+        if self.fit_context is None:
             return False
-        stop = bool(self.round.call_on_fit_task_end(**self.about, reconstruction_attributes=fitted_so_far))
-        self.round = None
+        stop = bool(self.round_context.call_on_fit_task_end(**self.arguments, reconstruction_attributes=fitted_so_far))
+        self.round_context = None
         if not (stop or is_last):
             self._begin_round()
         return stop
 
     def end(self) -> None:
-        if self.whole is not None:
-            if self.round is not None:  # begun, but discarded
-                self.round.call_on_fit_task_end(**self.about)
-            self.whole.call_on_fit_task_end(**self.about)
+        if self.fit_context is not None:
+            if self.round_context is not None:  # a round that began, but was discarded
+                self.round_context.call_on_fit_task_end(**self.arguments)
+            self.fit_context.call_on_fit_task_end(**self.arguments)

@@ -1,4 +1,4 @@
-"""Decisions by cost: what errors cost, where to cut probabilities, and how far these can be believed."""
+"""Cost-sensitive decisions: cost matrices, decision thresholds and the reliability of probabilities."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from numpy.typing import NDArray
 
 from adacc.algorithms.base import Array
 
-SAME = 1e-12
-"""Costs that differ by less, where the dearest error costs 1, are equal: the rest is rounding."""
+COST_TOLERANCE = 1e-12
+"""Costs whose difference, relative to the largest error cost, is below this are equal up to rounding."""
 
-LARGEST_COST = 1e100
-"""Sums of larger costs over weighted rows could leave the range of floats."""
+MAX_COST = 1e100
+"""Maximum cost; sums of larger costs over weighted rows could overflow."""
 
-RATIOS = "only ratios of costs decide, so make an error to avoid at any price many times as dear as the others"
+RATIO_HINT = "only the ratios of the costs matter, so give an error to avoid many times as large a cost as the others"
 
-N_GROUPS = 10
-"""Of rows of like probability."""
+N_RELIABILITY_GROUPS = 10
+"""Maximum number of groups of rows of similar probability."""
 
 
 def read_cost_matrix(given: Any, classes: NDArray[Any]) -> Array:
-    """Cost of predicting class j where class i is true, for what a user gave.
+    """Make a matrix from the user's costs, whose element (i, j) is the cost of predicting class j if class i is true.
 
     Examples
     --------
@@ -41,8 +41,8 @@ def read_cost_matrix(given: Any, classes: NDArray[Any]) -> Array:
     try:
         costs = _from_mapping(dict(given), labels) if by_label else _from_array(given, labels)
     except OverflowError:
-        wanted = f"hold costs of at most {LARGEST_COST:g}"
-        raise ValueError(f"cost_matrix must {wanted}, got one beyond the range of floats; {RATIOS}") from None
+        wanted = f"hold costs of at most {MAX_COST:g}"
+        raise ValueError(f"cost_matrix must {wanted}, got one that is too large for a float; {RATIO_HINT}") from None
     _check_costs(costs, labels)
     return costs
 
@@ -59,71 +59,78 @@ def _from_array(given: Any, labels: list[Any]) -> Array:
 
 
 def _from_mapping(given: dict[Any, Any], labels: list[Any]) -> Array:
-    """From {(true, predicted): cost}, right answers being free unless they are named, or from {label: cost}."""
+    """Make a matrix from {(true, predicted): cost}, where correct predictions default to 0, or from {label: cost}."""
     for key, value in given.items():
         if not isinstance(value, Real):
             raise TypeError(f"cost_matrix must hold numbers, got {value!r:.60} for {key!r}")
     by_pair = any(isinstance(key, tuple) for key in given)
-    right = [(label, label) for label in labels]
+    correct = [(label, label) for label in labels]
     wrong = [(true, predicted) for true in labels for predicted in labels if true != predicted]
-    needed, known = (wrong, right + wrong) if by_pair else (labels, labels)
+    needed, known = (wrong, correct + wrong) if by_pair else (labels, labels)
     kind = "(true, predicted) pair" if by_pair else "label"
     unknown = [key for key in given if key not in known]
     if unknown:
-        raise ValueError(f"cost_matrix has {unknown[0]!r}, which is no {kind} of the classes {labels}")
+        raise ValueError(f"cost_matrix has the key {unknown[0]!r}, which is not a {kind} of the classes {labels}")
     missing = [key for key in needed if key not in given]
     if missing:
-        raise ValueError(f"cost_matrix has no cost for the {kind} {missing[0]!r}; it must name every one of {needed}")
+        raise ValueError(
+            f"cost_matrix has no cost for the {kind} {missing[0]!r}; it must have a cost for each of {needed}"
+        )
     if by_pair:
         return np.array([[given.get((true, predicted), 0.0) for predicted in labels] for true in labels], dtype=float)
-    of_missing = np.array([given[label] for label in labels], dtype=float)
-    return np.where(np.eye(len(labels), dtype=bool), 0.0, of_missing[:, None])
+    error_cost = np.array([given[label] for label in labels], dtype=float)
+    return np.where(np.eye(len(labels), dtype=bool), 0.0, error_cost[:, None])
 
 
 def _check_costs(costs: Array, labels: list[Any]) -> None:
-    too_large = ~(np.abs(costs) <= LARGEST_COST)  # NaN among them
+    too_large = ~(np.abs(costs) <= MAX_COST)  # also true for NaN
     if too_large.any():
         i, j = np.argwhere(too_large)[0].tolist()
-        wanted = f"hold costs of at most {LARGEST_COST:g}" if np.isfinite(costs[i, j]) else "be finite"
-        raise ValueError(
-            f"cost_matrix must {wanted}, got {costs[i, j]} for predicting {labels[j]!r} of {labels[i]!r}; {RATIOS}"
-        )
+        wanted = f"hold costs of at most {MAX_COST:g}" if np.isfinite(costs[i, j]) else "be finite"
+        got = f"{costs[i, j]} for predicting {labels[j]!r} if {labels[i]!r} is true"
+        raise ValueError(f"cost_matrix must {wanted}, got {got}; {RATIO_HINT}")
     extra = costs - np.diag(costs)[:, None]
     if (extra < 0.0).any():
         i, j = np.argwhere(extra < 0.0)[0].tolist()
         raise ValueError(
-            f"cost_matrix must not reward errors, but predicting {labels[j]!r} where {labels[i]!r} is true costs "
-            f"{costs[i, j]}, the right answer {costs[i, i]}; rows are true classes, and gains are negative costs"
+            f"cost_matrix must not reward errors, but predicting {labels[j]!r} if {labels[i]!r} is true costs "
+            f"{costs[i, j]}, the correct prediction {costs[i, i]}; rows are true classes, and gains are negative costs"
         )
     if not extra.any():
-        raise ValueError(f"cost_matrix must make some error cost more than the right answer, got {costs.tolist()}")
+        raise ValueError(f"cost_matrix must make some error cost more than a correct prediction, got {costs.tolist()}")
 
 
 def expected_threshold(costs: Array) -> float:
-    """Where the expected costs of two classes meet [Elkan 2001]: above this probability the second is the cheaper."""
-    alarm, miss = costs[0, 1] - costs[0, 0], costs[1, 0] - costs[1, 1]
-    return float(alarm / (alarm + miss))
+    """Probability of the second class above which predicting it has the lower expected cost [Elkan 2001]."""
+    false_positive_cost, false_negative_cost = _error_costs(costs)
+    return float(false_positive_cost / (false_positive_cost + false_negative_cost))
+
+
+def _error_costs(costs: Array) -> tuple[float, float]:
+    """Costs of a false positive and a false negative beyond those of the correct predictions."""
+    return costs[0, 1] - costs[0, 0], costs[1, 0] - costs[1, 1]
 
 
 def cheapest(probabilities: Array, costs: Array) -> NDArray[np.intp]:
-    """Number of the class of minimum expected cost in each row; of equal ones the first."""
-    # A row of costs less the same number decides alike. So equal costs leave minus the probabilities, without rounding.
+    """Number of the class of minimum expected cost in each row; the first of equal ones."""
+    # Subtracting a constant from a row of costs does not change the argmin. Subtracting the maximum turns equal error
+    # costs into minus the probabilities, without rounding.
     return np.argmin(probabilities @ (costs - costs.max(axis=1, keepdims=True)), axis=1)
 
 
 @dataclass(frozen=True)
 class CostCurve:
-    """Mean cost of rows of two classes at every cut-off: one for each gap between the probabilities that occur.
+    """Mean cost of rows of two classes by threshold, with one threshold per gap between the probabilities.
 
     Attributes
     ----------
     threshold : ndarray of shape (n_levels + 1,)
-        Ascending; the second class is predicted above it. In the middle of each gap, but in the gap of the expected
-        threshold that one itself. The first is below all probabilities.
+        Thresholds, ascending; the second class is predicted above the threshold. Each is the middle of its gap, except
+        in the gap of `expected_threshold`, where it is that threshold. The first is below all probabilities.
     cost : ndarray of shape (n_levels + 1,)
         Mean cost of a row.
     best : float
-        The threshold of least cost; of equal ones that nearest to the expected one, which changes decisions least.
+        Threshold of minimum cost; of equal ones, the nearest to `expected_threshold`.
 
     Examples
     --------
@@ -143,52 +150,54 @@ class CostCurve:
         levels, level = np.unique(p, return_inverse=True)
         second = np.bincount(level, weight * is_second)
         first = np.bincount(level, weight * ~is_second)
-        missed = np.concatenate([[0.0], np.cumsum(second)])
-        alarms = np.concatenate([np.cumsum(first[::-1])[::-1], [0.0]])
-        alarm, miss = costs[0, 1] - costs[0, 0], costs[1, 0] - costs[1, 1]
-        free = costs[0, 0] * first.sum() + costs[1, 1] * second.sum()
-        cost = (free + alarm * alarms + miss * missed) / weight.sum()
-        threshold, expected = _between(levels), expected_threshold(costs)
+        false_negatives = np.concatenate([[0.0], np.cumsum(second)])
+        false_positives = np.concatenate([np.cumsum(first[::-1])[::-1], [0.0]])
+        false_positive_cost, false_negative_cost = _error_costs(costs)
+        base = costs[0, 0] * first.sum() + costs[1, 1] * second.sum()
+        total = base + false_positive_cost * false_positives + false_negative_cost * false_negatives
+        cost = total / weight.sum()
+        threshold, expected = _thresholds_between(levels), expected_threshold(costs)
         threshold[np.searchsorted(levels, expected, side="right")] = expected
-        equal = np.flatnonzero(cost <= cost.min() + SAME * max(alarm, miss))
+        tolerance = COST_TOLERANCE * max(false_positive_cost, false_negative_cost)
+        equal = np.flatnonzero(cost <= cost.min() + tolerance)
         return cls(threshold, cost, float(threshold[equal[np.argmin(np.abs(threshold[equal] - expected))]]))
 
 
-def _between(levels: Array) -> Array:
-    """A number in each gap between ascending probabilities, below and above them too, never that above the gap."""
-    below = levels[0] / 2.0 if levels[0] > 0.0 else np.nextafter(0.0, -1.0)
-    under, over = levels, np.append(levels[1:], 1.0)
-    middle = (under + over) / 2.0
-    # Between neighbouring floats there is nothing: the lower of them is then the cut-off.
-    middle[:-1] = np.where(middle[:-1] < over[:-1], middle[:-1], under[:-1])
-    return np.concatenate([[below], middle])
+def _thresholds_between(levels: Array) -> Array:
+    """A threshold in each gap between ascending probabilities, and one below and one above all of them."""
+    first = levels[0] / 2.0 if levels[0] > 0.0 else np.nextafter(0.0, -1.0)
+    lower, upper = levels, np.append(levels[1:], 1.0)
+    middle = (lower + upper) / 2.0
+    # The middle of adjacent floats may be rounded to the upper one; the threshold is then the lower one.
+    middle[:-1] = np.where(middle[:-1] < upper[:-1], middle[:-1], lower[:-1])
+    return np.concatenate([[first], middle])
 
 
 def brier(probabilities: Array, y: NDArray[np.intp], weight: Array) -> float:
-    """Mean squared error of the probability of the second of two classes; of more, summed over the classes."""
+    """Brier score: mean squared error of the probability of the second of two classes, or summed over more classes."""
     errors = (probabilities - np.eye(probabilities.shape[1])[y]) ** 2
     by_row = errors[:, 1] if errors.shape[1] == 2 else errors.sum(axis=1)
     return float((weight * by_row).sum() / weight.sum())
 
 
 def reliability(probabilities: Array, y: NDArray[np.intp], weight: Array) -> dict[str, Array]:
-    """Groups of rows of like probability, about as large as each other: what was said, and what came.
+    """Predicted and observed frequencies in groups of similar probability and of about equal weight.
 
-    Of two classes the probability of the second; of more those of all classes together, each row counting for each.
+    For two classes the probabilities are those of the second class; for more, those of all classes are pooled.
     """
     n_classes = probabilities.shape[1]
     which = range(1, 2) if n_classes == 2 else range(n_classes)
     p = np.concatenate([probabilities[:, k] for k in which])
-    came = np.concatenate([y == k for k in which])
+    observed = np.concatenate([y == k for k in which])
     weight = np.tile(weight, len(which))
     level = np.unique(p, return_inverse=True)[1]
     of_level = np.bincount(level, weight)
     below = (np.cumsum(of_level) - of_level) / weight.sum()
-    group = np.minimum((N_GROUPS * below + SAME).astype(np.intp), N_GROUPS - 1)[level]
+    group = np.minimum((N_RELIABILITY_GROUPS * below + COST_TOLERANCE).astype(np.intp), N_RELIABILITY_GROUPS - 1)[level]
     rows = np.bincount(group, weight).astype(np.float64)
     used = rows > 0.0
     return {
         "predicted": np.bincount(group, weight * p)[used] / rows[used],
-        "observed": np.bincount(group, weight * came)[used] / rows[used],
+        "observed": np.bincount(group, weight * observed)[used] / rows[used],
         "rows": rows[used],
     }

@@ -1,4 +1,4 @@
-"""Folds that hold out rows for tuning: stratified, by group, or forward in time."""
+"""Cross-validation folds: stratified, by group, or forward in time."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ from sklearn.model_selection import (
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from adacc.data.columns import is_missing
+from adacc.data.training_set import TrainingSet
 
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
-"""Numbers of the rows to train on, and of those that are held out."""
+"""Indices of the training rows and of the held-out rows."""
 
 
 class TimeSplit(BaseCrossValidator):
-    """Folds forward in time: rows are held out from a model of the rows before them.
+    """Cross-validation forward in time: each model is fitted on rows that precede the held-out rows.
 
-    The rows are put in the order of their times and cut into ``n_splits + 1`` blocks of equal size. Each block but the
-    first is held out once; the training rows are those strictly before its first moment. The times are given as
-    `groups`, so that metadata routing carries them to every inner split.
+    The rows are sorted by time and divided into ``n_splits + 1`` blocks of equal size. Each block but the first is held
+    out once; the training rows are those strictly before the earliest time of the block. The times are passed as
+    `groups`, so that metadata routing passes them on to inner splits.
 
     Parameters
     ----------
@@ -50,27 +51,27 @@ class TimeSplit(BaseCrossValidator):
         self.n_splits = n_splits
 
     def split(self, X: Any = None, y: Any = None, groups: ArrayLike | None = None) -> Iterator[Fold]:
-        """Training and held-out rows of each fold.
+        """Yield the indices of the training and held-out rows of each fold.
 
         Parameters
         ----------
         X, y : ignored
-            As scikit-learn's splitters take them.
+            For compatibility with scikit-learn.
         groups : array of shape (n_samples,)
-            The time of each row: numbers, dates, or anything else that sorts.
+            Time of each row: numbers, dates, or other sortable values.
 
         Yields
         ------
         train, test : ndarray of int
         """
         if groups is None:
-            raise ValueError("TimeSplit needs the time of each row: give it as groups")
-        moments = np.asarray(groups)
-        order = np.argsort(moments, kind="stable")
+            raise ValueError("groups must be the time of each row for TimeSplit, got None")
+        times = np.asarray(groups)
+        order = np.argsort(times, kind="stable")
         if len(order) <= self.n_splits:
-            raise ValueError(f"{self.n_splits} folds in time need more than {self.n_splits} rows, got {len(order)}")
+            raise ValueError(f"TimeSplit({self.n_splits}) needs more than {self.n_splits} rows, got {len(order)}")
         for train, test in TimeSeriesSplit(self.n_splits).split(order):
-            yield order[train][moments[order[train]] < moments[order[test[0]]]], order[test]
+            yield order[train][times[order[train]] < times[order[test[0]]]], order[test]
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Number of folds.
@@ -78,7 +79,7 @@ class TimeSplit(BaseCrossValidator):
         Parameters
         ----------
         X, y, groups : ignored
-            As scikit-learn's splitters take them.
+            For compatibility with scikit-learn.
 
         Returns
         -------
@@ -88,38 +89,38 @@ class TimeSplit(BaseCrossValidator):
 
 
 SPLITTERS = {each.__name__: each for each in (GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, TimeSplit)}
-"""Splitters that a model file can name: all that they are is in their parameters."""
+"""Splitters that a model file can store, as their parameters define them completely."""
 
 
 def check_groups(groups: Any, n_rows: int) -> NDArray[np.intp] | None:
-    """Groups as numbers from 0 in the order of their values."""
+    """Validate the groups, and number them from 0 in the sorted order of their values."""
     if groups is None:
         return None
-    found = column_or_1d(groups, warn=True)
-    if len(found) != n_rows:
-        raise ValueError(f"groups must have one value for each of the {n_rows} rows, got {len(found)}")
-    missing = found.dtype.kind not in "biu" and np.frompyfunc(is_missing, 1, 1)(found.astype(object)).astype(bool)
+    values = column_or_1d(groups, warn=True)
+    if len(values) != n_rows:
+        raise ValueError(f"groups must have one value for each of the {n_rows} rows, got {len(values)}")
+    missing = values.dtype.kind not in "biu" and np.frompyfunc(is_missing, 1, 1)(values.astype(object)).astype(bool)
     if np.any(missing):
-        raise ValueError(f"groups must not be missing, got {found[missing][0]} in row {int(np.argmax(missing))}")
+        raise ValueError(f"groups must not be missing, got {values[missing][0]} in row {int(np.argmax(missing))}")
     try:
-        return np.unique(found, return_inverse=True)[1]
+        return np.unique(values, return_inverse=True)[1]
     except TypeError:
         raise TypeError("groups must have values of one kind that can be sorted") from None
 
 
 def make_splitter(cv: Any, labels: NDArray[Any], groups: NDArray[Any] | None, seed: int | None = None) -> Any:
-    """The splitter for what a user gave: a number of folds is stratified, and keeps groups whole where there are any.
+    """Make a splitter from the user's `cv`. An int makes stratified folds, which do not split groups if there are any.
 
     Parameters
     ----------
     cv : int, splitter or iterable of folds
-        As scikit-learn takes it.
+        As in scikit-learn.
     labels : ndarray of shape (n_rows,)
-        The classes, for scikit-learn's check.
+        Class of each row, for the checks of scikit-learn.
     groups : ndarray of shape (n_rows,) or None
         Rows of one group are never on both sides of a fold.
     seed : int or None, default=None
-        Shuffles the rows, or the groups, of a number of folds.
+        Seed for shuffling the rows, or the groups, if `cv` is an int.
     """
     if isinstance(cv, type):
         raise TypeError(f"cv must be a splitter such as {cv.__name__}(), got the class itself")
@@ -130,32 +131,67 @@ def make_splitter(cv: Any, labels: NDArray[Any], groups: NDArray[Any] | None, se
         return StratifiedKFold(int(cv), **shuffled)
     n_groups = len(np.unique(groups))
     if n_groups < cv:
-        raise ValueError(f"{cv} folds need as many groups, got {n_groups}")
+        raise ValueError(f"{cv} folds need at least {cv} groups, got {n_groups}")
     return StratifiedGroupKFold(int(cv), **shuffled)
+
+
+def search_folds(cv: Any, training_set: TrainingSet, y: ArrayLike, groups: Any) -> list[Fold]:
+    """Training and test rows of each fold, as indices into the training set, which has no rows of zero weight."""
+    labels = np.asarray(y)
+    check_consistent_length(labels, groups)
+    index = np.full(len(labels), -1)
+    index[training_set.numbers] = np.arange(len(training_set.numbers))
+    folds: list[Fold] = []
+    for fold in make_splitter(cv, labels, groups).split(np.zeros(len(labels)), labels, groups):
+        training, test = _fold_rows(fold, index, len(folds))
+        missing = np.setdiff1d(np.arange(len(training_set.classes)), training_set.y[training])
+        if len(missing):
+            label = training_set.classes.tolist()[missing[0]]
+            raise ValueError(f"cv: the training rows of fold {len(folds)} have no row of class {label!r}")
+        if len(test) == 0:
+            raise ValueError(f"cv: fold {len(folds)} has no test row of positive weight")
+        folds.append((training, test))
+    if not folds:
+        raise ValueError(f"cv must yield at least one fold, got {cv!r}; a generator can be used only once")
+    return folds
+
+
+def _fold_rows(fold: Any, index: NDArray[np.intp], number: int) -> list[NDArray[np.intp]]:
+    """Training and test rows of a fold, which the user gives as row indices or as masks.
+
+    `index` maps the user's rows to rows of the training set, and to -1 if they have zero weight.
+    """
+    sides = [np.asarray(rows) for rows in fold]
+    sides = [np.flatnonzero(rows) if rows.dtype == bool and rows.shape == index.shape else rows for rows in sides]
+    if any(rows.ndim != 1 or (len(rows) and rows.dtype.kind not in "iu") for rows in sides):
+        raise ValueError(f"cv: fold {number} must be two arrays of row indices, got {fold!r:.60}")
+    if any(len(rows) and not -len(index) <= rows.min() <= rows.max() < len(index) for rows in sides):
+        raise ValueError(f"cv: the row indices of fold {number} must be below the number of rows, {len(index)}")
+    return [(used := index[rows.astype(np.intp)])[used >= 0] for rows in sides]
 
 
 def tuning_folds(
     cv: Any, y: NDArray[np.intp], labels: NDArray[Any], groups: NDArray[np.intp] | None, seed: int, name: str
 ) -> list[Fold]:
-    """Folds to tune on: every one can be trained, and together they hold out rows of every class.
+    """Folds for tuning: the training rows of each have every class, and together they hold out rows of every class.
 
-    A fold whose training rows lack a class is left out, such as the first ones of a `TimeSplit` where the rare class
-    came late.
+    A fold whose training rows lack a class is skipped, for example the first folds of a `TimeSplit` if the rare class
+    occurs late.
 
     Parameters
     ----------
     cv : int or splitter
         How rows are held out.
     y : ndarray of shape (n_rows,)
-        Numbers of the classes.
+        Class of each row, by number.
     labels : ndarray of shape (n_classes,)
-        The labels, for errors.
+        The class labels, for error messages.
     groups : ndarray of shape (n_rows,) or None
         Rows of one group are never on both sides of a fold.
     seed : int
-        Shuffles the rows, or the groups, of a number of folds.
+        Seed for shuffling the rows, or the groups, if `cv` is an int.
     name : str
-        The parameter that `cv` is the value of, for errors.
+        Name of the parameter with the value `cv`, for error messages.
     """
     if isinstance(cv, int | np.integer):
         _check_number_of_folds(int(cv), y, labels, groups, name)
@@ -167,8 +203,8 @@ def tuning_folds(
     if len(missing):
         label = labels.tolist()[missing[0]]
         raise ValueError(
-            f"{name}: no fold holds out rows of class {label!r} from a model that has seen every class, "
-            f"got {cv!r}; take fewer folds, or more rows of {label!r}"
+            f"{name} must hold out rows of class {label!r} in a fold whose training rows have every class, "
+            f"got {cv!r}; use fewer folds, or more rows of {label!r}"
         )
     return usable
 
@@ -178,12 +214,14 @@ def _check_number_of_folds(
 ) -> None:
     counts = members_by_class(y, len(labels), groups)
     if counts.min() < n_folds:
-        label, what = labels.tolist()[counts.argmin()], "rows" if groups is None else "groups"
-        raise ValueError(f"{name}={n_folds} needs as many {what} of every class, but {label!r} has {counts.min()}")
+        label, unit = labels.tolist()[counts.argmin()], "rows" if groups is None else "groups"
+        raise ValueError(
+            f"{name}={n_folds} needs at least {n_folds} {unit} of every class, but {label!r} has {counts.min()}"
+        )
 
 
 def members_by_class(y: NDArray[np.intp], n_classes: int, groups: NDArray[np.intp] | None) -> NDArray[np.intp]:
-    """Rows of each class, or groups that have some."""
+    """Number of rows of each class, or of groups that have rows of it."""
     if groups is None:
         return np.bincount(y, minlength=n_classes)
     return np.array([len(np.unique(groups[y == k])) for k in range(n_classes)])

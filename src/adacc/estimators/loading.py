@@ -1,4 +1,4 @@
-"""Loads a fitted estimator from a model file."""
+"""Loading of fitted estimators from model files."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from adacc.model.serialization.archive import ModelFileError
 
 
 def load(path: str | os.PathLike[str]) -> BaseAdditiveClassifier:
-    """Load the model that was saved to a file.
+    """Load a fitted model from a file.
 
-    Nothing that the file holds is run, imported or unpickled, and all of it is checked.
+    No content of the file is executed, imported or unpickled, and all of it is validated.
 
     Parameters
     ----------
     path : str or path
-        A file that a model's `save` has written.
+        Path of a file that the `save` method of a classifier has written.
 
     Returns
     -------
     classifier
-        Of the class, with the parameters and the predictions of the model that was saved, and with ``notes_``.
+        A fitted classifier with the class, the parameters and the predictions of the saved one, and with ``notes_``.
 
     Raises
     ------
     ModelFileError
-        If the file is not a model file, is damaged, or holds what no model can have.
+        If the file is not a model file, is damaged, or has invalid content.
 
     Examples
     --------
@@ -50,9 +50,9 @@ def load(path: str | os.PathLike[str]) -> BaseAdditiveClassifier:
 
 
 def loads(content: bytes) -> BaseAdditiveClassifier:
-    """The model that the content of a file describes.
+    """Load a fitted model from the content of a file.
 
-    Parameters that the estimator did not have when the file was written are at their defaults.
+    Parameters that did not exist when the file was written have their defaults.
     """
     saved = unpack(content)
     module = forest if saved.estimator == forest.AdaCCForestClassifier.__name__ else classifiers
@@ -60,9 +60,13 @@ def loads(content: bytes) -> BaseAdditiveClassifier:
     known = cls().get_params(deep=False)
     for name in saved.parameters:
         if name not in known:
-            raise ModelFileError(f"{saved.estimator} has no parameter {name!r:.80}: is the file of a later adacc?")
+            raise ModelFileError(
+                f"{saved.estimator} has no parameter {name!r:.80}; a later adacc may have written the file"
+            )
     if (saved.model.oob_balanced_accuracy is None) == (cls is forest.AdaCCForestClassifier):
-        raise ModelFileError(f"'out_of_bag' is of forests alone, and the model is a {saved.estimator}")
+        raise ModelFileError(
+            f"'out_of_bag' must be present for forests and absent otherwise, but the model is a {saved.estimator}"
+        )
     estimator = restore(cls(**saved.parameters), saved.model)
     estimator.notes_ = saved.notes
     return estimator

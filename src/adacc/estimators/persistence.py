@@ -1,4 +1,4 @@
-"""Saves a fitted estimator to a model file. `loading.py`, which knows all estimator classes, reads it."""
+"""Saving of fitted estimators to model files, and the validated content of such files for `loading.py`."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class SavedEstimator(NamedTuple):
 
 
 def save(estimator: Any, path: str | os.PathLike[str], notes: dict[str, Any] | None) -> None:
-    """Write a fitted estimator to a file, unless the file could not be read again."""
+    """Save a fitted estimator to a file, after checking that the content can be read back."""
     content = pack(estimator, notes)
     try:
         unpack(content)
     except ModelFileError as error:
-        raise ValueError(f"this model cannot be kept in a model file: {error}; it can be pickled") from None
+        raise ValueError(f"this model cannot be saved to a model file: {error}; use pickle instead") from None
     archive.write(path, content)
 
 
@@ -39,24 +39,22 @@ def pack(estimator: Any, notes: dict[str, Any] | None) -> bytes:
     """The content of the model file of a fitted estimator."""
     cls, model = type(estimator), estimator.fitted_model_
     if cls.__name__ not in ESTIMATORS or not cls.__module__.startswith("adacc.estimators."):
-        raise TypeError(
-            f"a model file holds adacc's own classes, and {cls.__name__} is none of them; it can be pickled"
-        )
+        raise TypeError(f"a model file can store the classifiers of adacc only, got {cls.__name__}; use pickle instead")
     parameters = estimator.get_params(deep=False)
     learner = parameters.get("estimator")
     if model.ensemble.models.learner is None or not isinstance(learner, str | None):
         raise ValueError(
-            "a model file holds native stumps and trees (estimator=None), and this model's weak learner is "
-            f"{learner!r}: use pickle, joblib or skops.io"
+            "a model file can store native stumps and trees (estimator=None) only, but this model has the weak learner "
+            f"{learner!r}; use pickle, joblib or skops.io instead"
         )
     encoded = {name: encode(value, f"the parameter {name!r}", SPLITTERS) for name, value in parameters.items()}
     return archive.pack(*describe(model, cls.__name__, encoded, {} if notes is None else notes))
 
 
 def unpack(content: bytes) -> SavedEstimator:
-    """The content of a model file, checked."""
+    """Read and validate the content of a model file."""
     fields = FieldReader(*archive.unpack(content))
-    fields.entry("versions", dict)  # for people
+    fields.entry("versions", dict)  # for information only
     name, given = fields.entry("class", str), fields.entry("parameters", dict)
     if name not in ESTIMATORS:
         raise ModelFileError(f"'class' must be one of {', '.join(ESTIMATORS)}, got {name!r:.80}")

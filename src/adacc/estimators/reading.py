@@ -1,4 +1,4 @@
-"""What a user gives, checked: X, y and weights become a table and classes by number."""
+"""Validation of X, y, sample weights and groups, and their conversion to a `TrainingSet`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from adacc.kernels import dtypes
 
 
 def columns_of(estimator: Any) -> tuple[int | None, tuple[str, ...] | None]:
-    """Number and names of the columns that scikit-learn's validation has recorded; None where there are none."""
+    """Number and names of the columns that scikit-learn's validation recorded; None if it recorded none."""
     names = getattr(estimator, "feature_names_in_", None)
     return getattr(estimator, "n_features_in_", None), None if names is None else tuple(names)
 
@@ -36,7 +36,7 @@ def set_columns(estimator: Any, n_features: int | None, names: Iterable[str] | N
 
 
 def set_attributes(estimator: Any, values: Mapping[str, Any]) -> None:
-    """Set fitted attributes; None removes one that an earlier fit has set."""
+    """Set fitted attributes; None removes an attribute of an earlier fit."""
     for name, value in values.items():
         if value is not None:
             setattr(estimator, name, value)
@@ -46,7 +46,7 @@ def set_attributes(estimator: Any, values: Mapping[str, Any]) -> None:
 
 @contextmanager
 def columns_restored_on_failure(estimator: Any) -> Iterator[None]:
-    """A fit that fails leaves the estimator as it was: all else is set at the very end."""
+    """Restore the recorded columns if `fit` fails; it sets all other attributes at its end."""
     before = columns_of(estimator)
     try:
         yield
@@ -56,45 +56,45 @@ def columns_restored_on_failure(estimator: Any) -> Iterator[None]:
 
 
 def read_table(estimator: Any, X: Any, reset: bool, has_labels: bool = False) -> Table:
-    """X as a table, its columns checked against those of `fit` or (`reset`) setting them.
+    """Convert X to a table. Its columns are checked against those of `fit`, or recorded if `reset`.
 
-    `has_labels`: whether some columns of `fit` were categories, so that an array may hold labels there.
+    `has_labels` tells whether some columns of `fit` were categorical, so that an array may hold labels.
     """
     if is_frame(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         if 0 in X.shape:
-            raise ValueError(f"X must have rows and columns, got a frame of {X.shape[0]} rows, {X.shape[1]} columns")
+            raise ValueError(f"X must have rows and columns, got {X.shape[0]} rows and {X.shape[1]} columns")
         return read(X)
     if getattr(X, "dtype", np.dtype(float)).kind in "mM":
         raise TypeError(f"X has the type {X.dtype}; adacc takes numbers, and categories as columns of a frame")
     if has_labels and not sparse.issparse(X):
         return ArrayTable(validate_data(estimator, X, reset=reset, dtype=object, ensure_all_finite=False))
-    takes = get_tags(estimator).input_tags
+    accepted = get_tags(estimator).input_tags
     if isinstance(X, np.ndarray) and X.dtype == object:
-        X = np.where(np.frompyfunc(is_missing, 1, 1)(X).astype(bool), np.nan, X)  # pandas' NA is no number to NumPy
+        X = np.where(np.frompyfunc(is_missing, 1, 1)(X).astype(bool), np.nan, X)  # NumPy cannot convert pandas.NA
     try:
-        with np.errstate(invalid="ignore"):  # scikit-learn adds up all cells, and huge ones of both signs to NaN
+        with np.errstate(invalid="ignore"):  # scikit-learn's sum of all values may be inf - inf
             checked = validate_data(
                 estimator,
                 X,
                 reset=reset,
-                accept_sparse=["csr", "csc"] if takes.sparse else False,
+                accept_sparse=["csr", "csc"] if accepted.sparse else False,
                 dtype="numeric",
-                ensure_all_finite="allow-nan" if takes.allow_nan else True,
+                ensure_all_finite="allow-nan" if accepted.allow_nan else True,
             )
     except OverflowError:
         raise ValueError("X holds a whole number that is too large for a float") from None
     except (TypeError, ValueError) as error:
         if "could not convert string" not in str(error) and "arrays of bytes/strings" not in str(error):
-            raise type(error)(f"{error}{_first_odd_cell(X)}") from None
-        raise ValueError(f"{error} Give strings as columns of a frame: these are used as categories.") from None
+            raise type(error)(f"{error}{_first_non_number(X)}") from None
+        raise ValueError(f"{error} Give strings as columns of a frame, which are used as categories.") from None
     return read(checked)
 
 
 def read_training(
     estimator: Any, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, reset: bool = True
 ) -> TrainingSet:
-    """Check X, y, the weights and the groups, and note the columns."""
+    """Validate X, y, the weights and the groups, and record the columns."""
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
     table = read_table(estimator, X, reset=reset)
@@ -103,24 +103,25 @@ def read_training(
     weight = check_weight(sample_weight, table.n_rows, "sample_weight")
     group = check_groups(groups, table.n_rows)
     used = np.flatnonzero(weight)
-    some_are_left_out = len(used) < table.n_rows
-    if some_are_left_out:
+    has_zero_weights = len(used) < table.n_rows
+    if has_zero_weights:
         table, labels, weight = table.take(used), labels[used], weight[used]
         group = None if group is None else group[used]
-    classes, codes = number_labels(labels)
-    check_classes(classes, some_are_left_out)
-    negative_class = find_negative_class(estimator.pos_label, classes, np.bincount(codes, weight))
-    return TrainingSet(table, codes, weight, classes, negative_class, used, group)
+    classes, true = number_labels(labels)
+    check_classes(classes, has_zero_weights)
+    negative_class = find_negative_class(estimator.pos_label, classes, np.bincount(true, weight))
+    return TrainingSet(table, true, weight, classes, negative_class, used, group)
 
 
 def hold_out(
     estimator: Any, settings: Settings, training_set: TrainingSet, X_val: Any, y_val: Any, sample_weight_val: Any
 ) -> tuple[TrainingSet, TrainingSet | None]:
+    """Training rows and validation rows for early stopping; None if there is no early stopping."""
     if (X_val is None) != (y_val is None) or (X_val is None and sample_weight_val is not None):
         raise ValueError("X_val and y_val must be given together, and sample_weight_val only with them")
     if settings.patience is None:
         if X_val is not None:
-            raise ValueError("X_val is for early stopping: set n_iter_no_change, the number of rounds to be patient")
+            raise ValueError("X_val is used for early stopping only: set n_iter_no_change as well")
         return training_set, None
     if X_val is None:
         return training_set.split(settings.validation_fraction, settings.seed)
@@ -133,10 +134,10 @@ def hold_out(
     weight = check_weight(sample_weight_val, table.n_rows, "sample_weight_val")
     unknown = np.setdiff1d(labels, training_set.classes)
     if len(unknown):
-        raise ValueError(f"y_val has the label {unknown.tolist()[0]!r}, which y does not have")
-    codes = np.searchsorted(training_set.classes, labels)
+        raise ValueError(f"y_val must have labels of y, got {unknown.tolist()[0]!r}")
+    true = np.searchsorted(training_set.classes, labels)
     return training_set, TrainingSet(
-        table, codes, weight, training_set.classes, training_set.negative_class, np.arange(len(codes))
+        table, true, weight, training_set.classes, training_set.negative_class, np.arange(len(true))
     )
 
 
@@ -145,28 +146,30 @@ def find_negative_class(pos_label: Any, classes: NDArray[Any], class_weight: NDA
     if pos_label is None:
         return 1 if len(classes) == 2 and class_weight[1] > class_weight[0] else 0
     if len(classes) != 2:
-        raise ValueError(f"pos_label is for two classes, got {pos_label!r} with {len(classes)} classes")
+        raise ValueError(
+            f"pos_label must be None for more than two classes, got {pos_label!r} for {len(classes)} classes"
+        )
     labels = classes.tolist()
     if np.ndim(pos_label) or pos_label not in labels:
         raise ValueError(f"pos_label must be one of {labels}, got {pos_label!r}")
     return 1 - labels.index(pos_label)
 
 
-def _first_odd_cell(X: Any) -> str:
-    """Where an array of objects holds something else than a number, which NumPy does not say."""
+def _first_non_number(X: Any) -> str:
+    """Position of the first value of an object array that is not a number, for error messages."""
     if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2:
-        for (row, column), cell in np.ndenumerate(X):
-            if not isinstance(cell, Real):
-                return f" (X holds {cell!r} in row {row}, column {column})"
+        for (row, column), value in np.ndenumerate(X):
+            if not isinstance(value, Real):
+                return f" (X holds {value!r} in row {row}, column {column})"
     return ""
 
 
-def check_classes(classes: NDArray[Any], some_are_left_out: bool) -> None:
-    """Refuse too few or too many; `some_are_left_out`: whether rows have a weight of zero."""
+def check_classes(classes: NDArray[Any], has_zero_weights: bool) -> None:
+    """Check the number of classes; `has_zero_weights` tells whether rows of zero weight were removed."""
     if not 2 <= len(classes) <= dtypes.MAX_CLASSES:
-        few = f"only one class, {classes.tolist()[0]!r}" if len(classes) == 1 else f"{len(classes)} classes"
-        where = " among the rows of positive sample_weight" if some_are_left_out else ""
-        raise ValueError(f"y must have from 2 to {dtypes.MAX_CLASSES} classes, got {few}{where}")
+        got = f"only one class, {classes.tolist()[0]!r}" if len(classes) == 1 else f"{len(classes)} classes"
+        where = " among the rows of positive sample_weight" if has_zero_weights else ""
+        raise ValueError(f"y must have from 2 to {dtypes.MAX_CLASSES} classes, got {got}{where}")
 
 
 def check_labels(y: Any, name: str) -> NDArray[Any]:
@@ -176,29 +179,29 @@ def check_labels(y: Any, name: str) -> NDArray[Any]:
     if labels.dtype == object and any(map(is_missing, labels)):
         raise ValueError(f"{name} has missing labels")
     if labels.dtype == object and len({isinstance(label, str) for label in labels}) > 1:
-        kinds = ", ".join(sorted({type(label).__name__ for label in labels}))
-        raise TypeError(f"{name} must have labels of one kind, got {kinds}")
-    # Of so many labels that are whole it could only say that there are too many classes, as `check_classes` does.
+        types = ", ".join(sorted({type(label).__name__ for label in labels}))
+        raise TypeError(f"{name} must have labels of one kind, got {types}")
+    # For long integer labels the check is skipped: it could only find too many classes, as `check_classes` does.
     if labels.dtype.kind not in "biu" or len(labels) <= 2 * dtypes.MAX_CLASSES:
         check_classification_targets(labels)
     return labels
 
 
 def number_labels(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """The distinct labels, ascending, and which of them each row has."""
+    """The distinct labels, ascending, and the class of each row by number."""
     if labels.dtype.kind in "iu" and len(labels):
-        least, greatest = int(labels.min()), int(labels.max())
-        if greatest - least < len(labels) and greatest < 2**63:  # counted in a fraction of the time of sorting
-            places = labels.astype(np.int64) - least
-            present = np.bincount(places) > 0
-            numbers = places if present.all() else (np.cumsum(present) - 1)[places]
-            return (least + np.flatnonzero(present)).astype(labels.dtype), numbers
+        smallest, largest = int(labels.min()), int(labels.max())
+        if largest - smallest < len(labels) and largest < 2**63:  # counting is faster than sorting
+            offsets = labels.astype(np.int64) - smallest
+            present = np.bincount(offsets) > 0
+            numbers = offsets if present.all() else (np.cumsum(present) - 1)[offsets]
+            return (smallest + np.flatnonzero(present)).astype(labels.dtype), numbers
     classes = np.unique(labels)
     return classes, np.searchsorted(classes, labels)
 
 
 def check_weight(sample_weight: Any, n_rows: int, name: str) -> Array:
-    """Weights as numbers of rows, not all of them zero."""
+    """Validate the weights, and scale them to row counts; not all may be zero."""
     weight = read_weight(sample_weight, n_rows, name)
     if sample_weight is None:
         return weight
@@ -211,7 +214,7 @@ NO_WEIGHT = "{} must not be zero for every row"
 
 
 def read_weight(sample_weight: Any, n_rows: int, name: str) -> Array:
-    """Weights as given."""
+    """Validate the weights."""
     if sample_weight is None:
         return np.ones(n_rows)
     try:
@@ -222,8 +225,8 @@ def read_weight(sample_weight: Any, n_rows: int, name: str) -> Array:
         weight = np.full(n_rows, weight)
     if weight.shape != (n_rows,):
         raise ValueError(f"{name} must have one value for each of the {n_rows} rows, got the shape {weight.shape}")
-    for bad, what in ((~np.isfinite(weight), "finite"), (weight < 0.0, "not negative")):
-        if bad.any():
-            row = int(np.argmax(bad))
-            raise ValueError(f"{name} must be {what}, got {weight[row]} in row {row}")
+    for invalid, wanted in ((~np.isfinite(weight), "finite"), (weight < 0.0, "not negative")):
+        if invalid.any():
+            row = int(np.argmax(invalid))
+            raise ValueError(f"{name} must be {wanted}, got {weight[row]} in row {row}")
     return weight

@@ -1,4 +1,4 @@
-"""How a search scores its models: by a scikit-learn scorer, or, where that is enough, by what boosting notes itself."""
+"""Scores of a cost search: from a scikit-learn scorer, or, if possible, from the recall that boosting records."""
 
 from __future__ import annotations
 
@@ -26,43 +26,43 @@ from adacc.boosting.session import Trained
 from adacc.boosting.settings import Settings
 from adacc.data.training_set import TrainingSet
 
-OF_DECISIONS = {"f1": f1_score, "precision": precision_score, "recall": recall_score, "jaccard": jaccard_score}
-"""Scores of the decisions for the positive of two classes; of more, scikit-learn has their macro averages."""
+CLASS_SCORES = {"f1": f1_score, "precision": precision_score, "recall": recall_score, "jaccard": jaccard_score}
+"""Metrics of predictions for the positive of two classes; macro-averaged for more classes."""
 
-OF_SCORES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+RANKING_SCORES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "average_precision": (average_precision_score, {"response_method": ("decision_function", "predict_proba")}),
     "neg_brier_score": (brier_score_loss, {"response_method": "predict_proba", "greater_is_better": False}),
 }
-"""Scores of the scores or probabilities of the positive of two classes, and what a scorer must know of them."""
+"""Metrics of scores or probabilities of the positive of two classes, with the options of their scorers."""
 
 
 def read_scoring(scoring: Any, training_set: TrainingSet, estimator: Any) -> Callable[..., float]:
-    """The scorer for what a user gave; the scores of one class are those of the positive class, or macro averages."""
+    """Make a scorer; metrics of one class refer to the positive class, or are macro averages for more classes."""
     if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
         raise ValueError(f"scoring must be one name or one scorer, got {scoring!r}")
     if len(training_set.classes) > 2:
-        return check_scoring(estimator, scoring=f"{scoring}_macro" if scoring in OF_DECISIONS else scoring)
+        return check_scoring(estimator, scoring=f"{scoring}_macro" if scoring in CLASS_SCORES else scoring)
     positive = training_set.classes[1 - training_set.negative_class]
-    if scoring in OF_DECISIONS:
-        return make_scorer(OF_DECISIONS[scoring], pos_label=positive, zero_division=0.0)
-    if scoring in OF_SCORES:
-        metric, options = OF_SCORES[scoring]
+    if scoring in CLASS_SCORES:
+        return make_scorer(CLASS_SCORES[scoring], pos_label=positive, zero_division=0.0)
+    if scoring in RANKING_SCORES:
+        metric, options = RANKING_SCORES[scoring]
         return make_scorer(metric, pos_label=positive, **options)
     return check_scoring(estimator, scoring=scoring)
 
 
 def score(scorer: Callable[..., float], estimator: Any, X: Any, y: Any, weight: Any) -> float:
-    """The score of rows, weighted where the scorer can."""
-    takes = signature(scorer).parameters.values()
-    weighted = any(each.name == "sample_weight" or each.kind is each.VAR_KEYWORD for each in takes)
+    """Score of the rows, with sample weights if the scorer takes them."""
+    parameters = signature(scorer).parameters.values()
+    weighted = any(each.name == "sample_weight" or each.kind is each.VAR_KEYWORD for each in parameters)
     value = scorer(estimator, X, y, **({"sample_weight": weight} if weighted and weight is not None else {}))
     if not isinstance(value, Real):
-        raise TypeError(f"scoring must give a number, got {value!r}")
+        raise TypeError(f"scoring must return a number, got {value!r}")
     return float(value)
 
 
 def ranks(scores: Array) -> NDArray[np.int32]:
-    """Rank of each score, 1 for the best and the same for equal ones; NaN comes after all others.
+    """Rank of each score: 1 for the best, equal ranks for equal scores, and NaN last.
 
     Examples
     --------
@@ -71,13 +71,13 @@ def ranks(scores: Array) -> NDArray[np.int32]:
     array([3, 5, 1, 4, 1, 5], dtype=int32)
     """
     defined = ~np.isnan(scores)
-    found = np.full(len(scores), defined.sum() + 1, dtype=np.int32)
-    found[defined] = rankdata(-scores[defined], method="min")
-    return found
+    ranked = np.full(len(scores), defined.sum() + 1, dtype=np.int32)
+    ranked[defined] = rankdata(-scores[defined], method="min")
+    return ranked
 
 
 class Counts(NamedTuple):
-    """Weight of the rows of two classes that are decided rightly and wrongly, after each number of rounds."""
+    """Weighted confusion matrix of two classes after each number of rounds."""
 
     true_positive: Array
     false_negative: Array
@@ -91,31 +91,32 @@ BY_COUNTS: dict[str, Callable[[Counts], Array]] = {
     "recall": lambda c: _share(c.true_positive, c.false_negative),
     "accuracy": lambda c: _share(c.true_positive + c.true_negative, c.false_positive + c.false_negative),
 }
-"""Scores that follow from what boosting notes of every round, for two classes: nothing need be predicted for them."""
+"""Metrics of two classes that are computed from the recorded recall, without predicting."""
 
 
 def _share(part: Array, rest: Array) -> Array:
-    """Part of the whole; 0 of nothing."""
+    """Ratio part / (part + rest), or 0 if both are 0."""
     return np.divide(part, part + rest, out=np.zeros_like(part), where=part + rest > 0.0)
 
 
 def without_predicting(scoring: Any, training_set: TrainingSet, settings: Settings) -> Callable[[Counts], Array] | None:
-    """How to score without predicting; None where it takes predictions, as of calibrated probabilities that decide, or
-    of rows whose recall was noted only while they were out of the bags.
+    """The formula of a metric that needs no predictions; None if the metric or the settings require predictions.
+
+    Predictions are required if calibrated probabilities decide, or if recall was recorded on out-of-bag rows only.
     """
-    noted = not settings.decides_by_probability and not settings.out_of_bag
-    if len(training_set.classes) > 2 or not noted or not isinstance(scoring, str):
+    recorded = not settings.decides_by_probability and not settings.out_of_bag
+    if len(training_set.classes) > 2 or not recorded or not isinstance(scoring, str):
         return None
     return BY_COUNTS.get(scoring)
 
 
 def scores_by_counts(
-    formula: Callable[[Counts], Array], trained: Trained, judged: TrainingSet, rounds: list[int]
+    formula: Callable[[Counts], Array], trained: Trained, test: TrainingSet, rounds: list[int]
 ) -> Array:
-    """The score after each number of rounds, from the recall of each class that boosting noted."""
+    """Score after each number of rounds, from the recorded recall of each class."""
     recall = trained.ensemble.history["class_recall"] if trained.held_out_recall is None else trained.held_out_recall
     recall = recall[np.minimum(rounds, len(recall)) - 1]
-    right = recall * judged.rows.class_weight
-    wrong = judged.rows.class_weight - right
-    negative, positive = judged.negative_class, 1 - judged.negative_class
-    return formula(Counts(right[:, positive], wrong[:, positive], wrong[:, negative], right[:, negative]))
+    correct = recall * test.rows.class_weight
+    wrong = test.rows.class_weight - correct
+    negative, positive = test.negative_class, 1 - test.negative_class
+    return formula(Counts(correct[:, positive], wrong[:, positive], wrong[:, negative], correct[:, negative]))

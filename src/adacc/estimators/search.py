@@ -1,4 +1,4 @@
-"""The cost search: all costs of a grid boosted on one coding of the data, every number of rounds from one fit."""
+"""Cost search: all candidate costs are boosted on the same binned data, and one fit serves all numbers of rounds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, get_tags
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from adacc.algorithms import METHODS
 from adacc.algorithms.base import Array
@@ -24,7 +24,7 @@ from adacc.data.threads import Threads
 from adacc.data.training_set import TrainingSet
 from adacc.estimators.base import restore
 from adacc.estimators.booster import BaseBoosting, finish_model, settings_of
-from adacc.estimators.folds import make_splitter
+from adacc.estimators.folds import search_folds
 from adacc.estimators.reading import columns_of, read_training, set_columns
 from adacc.estimators.scoring import ranks, read_scoring, score, scores_by_counts, without_predicting
 from adacc.estimators.settings import whole
@@ -33,7 +33,7 @@ from adacc.model.fitted import FittedModel
 
 
 class Best(NamedTuple):
-    """What a search found best."""
+    """The best candidate of a search."""
 
     costs: dict[Any, float]
     n_estimators: int
@@ -43,7 +43,7 @@ class Best(NamedTuple):
 
 @dataclass(frozen=True)
 class Grid:
-    """All that is tried: costs, as the estimator takes them and by label, and numbers of rounds."""
+    """The candidates: costs (as the estimator takes them, and by label) and numbers of rounds."""
 
     estimator: Any
     settings: Settings
@@ -53,20 +53,21 @@ class Grid:
     rounds: list[int]
 
     @cached_property
-    def tries(self) -> list[Settings]:
+    def candidates(self) -> list[Settings]:
+        """The settings with each of the costs."""
         options = self.settings.options
         return [replace(self.settings, options={**options, "costs": costs}) for costs in self.costs]
 
     def model(self, i: int, trained: Trained, n_rounds: int, training_set: TrainingSet) -> Any:
-        """The estimator with the i-th costs, fitted: what was trained, up to a number of rounds."""
+        """The fitted estimator with the i-th costs and the first `n_rounds` rounds of the trained ensemble."""
         model = clone(self.estimator).set_params(costs=self.costs[i], n_estimators=n_rounds)
         ensemble = trained.ensemble.first(min(n_rounds, len(trained.ensemble)))
         fitted = FittedModel(ensemble, training_set.classes, training_set.table.n_columns, self.feature_names)
-        return restore(model, finish_model(fitted, training_set, self.tries[i]))
+        return restore(model, finish_model(fitted, training_set, self.candidates[i]))
 
 
 def _of_best(name: str) -> Callable[..., Any]:
-    """A method of the best estimator, as one of the search."""
+    """A method of the search that delegates to the best estimator."""
 
     @wraps(getattr(BaseBoosting, name))
     def method(self: CostSearchCV, *args: Any, **options: Any) -> Any:
@@ -76,30 +77,31 @@ def _of_best(name: str) -> Callable[..., Any]:
 
 
 class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """The best costs for a method that takes costs, found in the time of a few fits.
+    """Search for the best misclassification costs of a cost-sensitive method.
 
-    The data are coded once and all costs are boosted on the same codes; every smaller number of rounds is a prefix of
-    the largest, so that `rounds` add next to nothing.
+    The search takes the time of a few fits: the data are binned once, all costs are boosted on the same bins, and every
+    smaller number of rounds is a prefix of the largest, so that additional `rounds` cost almost no time.
 
     Parameters
     ----------
     estimator : classifier of adacc
-        One whose method takes costs, such as ``CGAdaClassifier()``; its own `costs` are not used. Its `n_jobs` is the
-        number of costs that are boosted at the same time.
+        Classifier whose method takes costs, such as ``CGAdaClassifier()``; its own `costs` are ignored. Its `n_jobs` is
+        the number of candidates that are fitted in parallel.
     costs : list, default=None
-        The costs to try, each as the estimator takes them: a dict {label: cost}, one number per class, or "balanced".
-        None is the grid of the AdaCC paper for two classes: 1 for the positive class and 0.1, 0.2, ..., 1 for the
-        other; for more classes ten steps from equal costs to balanced ones.
+        Candidate costs, each in a form that the estimator takes: a dict {label: cost}, one number per class, or
+        "balanced". None uses the grid of the AdaCC paper for two classes: 1 for the positive class and 0.1, 0.2, ..., 1
+        for the negative class; for more classes, ten steps from equal to balanced costs.
     scoring : str or callable, default="f1"
-        What to maximise: a name that scikit-learn knows or a ``scorer(estimator, X, y)``. "f1", "precision", "recall",
-        "jaccard", "average_precision" and "neg_brier_score" are those of the positive class (the estimator's
-        `pos_label`; by default the rarer class), for more than two classes the first four are macro averages. A
-        callable is given the rows' weights if it takes ``sample_weight``. Costs whose mean score is NaN rank last.
+        Metric to maximize: the name of a scikit-learn scorer, or a callable ``scorer(estimator, X, y)``. "f1",
+        "precision", "recall", "jaccard", "average_precision" and "neg_brier_score" refer to the positive class (the
+        `pos_label` of the estimator; by default the rarer class); for more than two classes the first four are macro
+        averages. A callable receives ``sample_weight`` if it takes that parameter. Costs whose mean score is NaN are
+        ranked last.
     cv : int, splitter, iterable or None, default=None
-        None scores on the training data, as the paper does. Otherwise scikit-learn's cross-validation; the best costs
-        are then fitted to all rows.
+        Cross-validation as in scikit-learn; the estimator is then refitted on all rows with the best costs. None scores
+        on the training data, as in the paper.
     rounds : list of int, default=None
-        Numbers of rounds to try. None: the estimator's `n_estimators`.
+        Candidate numbers of rounds. None: the `n_estimators` of the estimator.
 
     Attributes
     ----------
@@ -108,28 +110,28 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     best_n_estimators_ : int
         The best number of rounds.
     best_score_ : float
-        Their score.
+        Score of the best costs and number of rounds.
     best_index_ : int
-        Their place in ``cv_results_``.
+        Index of the best candidate in ``cv_results_``.
     best_estimator_ : classifier
-        The estimator fitted to all rows with the best costs and number of rounds.
+        Estimator fitted on all rows with the best costs and number of rounds.
     best_by_rounds_ : dict
-        For each of `rounds` the best costs: ``costs``, ``n_estimators``, ``score`` and the fitted ``estimator``. The
-        score is NaN where no costs have one.
+        The best candidate for each of `rounds`: ``costs``, ``n_estimators``, ``score`` and the fitted ``estimator``.
+        The score is NaN if it is NaN for all costs.
     cv_results_ : dict of lists and ndarrays
-        An entry for each pair of costs and rounds, named as in scikit-learn's searches: ``params``, ``param_costs``,
-        ``param_n_estimators``, ``split0_test_score`` ..., ``mean_test_score``, ``std_test_score``,
-        ``rank_test_score``. The scores are called ``train`` instead of ``test`` where they are of the training data.
+        One entry per pair of costs and number of rounds, with the names of `GridSearchCV`: ``params``,
+        ``param_costs``, ``param_n_estimators``, ``split0_test_score`` ..., ``mean_test_score``, ``std_test_score``,
+        ``rank_test_score``. With ``cv=None`` the names have ``train`` instead of ``test``.
     scorer_ : callable
-        What was maximised.
+        The scorer that was maximized.
     n_splits_ : int
-        Folds; 0 without cross-validation.
+        Number of folds; 0 without cross-validation.
     classes_ : ndarray of shape (n_classes,)
-        The labels.
+        The class labels, sorted.
     n_features_in_ : int
-        Columns of X.
+        Number of columns of X.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where all are strings.
+        Names of the columns, if all are strings.
 
     Examples
     --------
@@ -157,19 +159,19 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
     ) -> CostSearchCV:
-        """Search, and fit the best.
+        """Run the search, and fit the estimator with the best candidate.
 
         Parameters
         ----------
         X : array, sparse matrix or frame of shape (n_samples, n_features)
-            As in the estimator's `fit`.
+            As in the `fit` of the estimator.
         y : array of shape (n_samples,)
             Labels of at least two classes.
         sample_weight : array of shape (n_samples,), default=None
-            A row of weight 2 counts as two rows, in the scores too.
+            A row of weight 2 counts as two rows, also in the scores.
         groups : array of shape (n_samples,), default=None
-            The group of each row: an int `cv`, like the estimator's own folds, never splits a group, and a splitter is
-            given them.
+            Group of each row. The folds of an int `cv` and of the estimator's own cross-validation do not split groups;
+            a splitter receives them.
 
         Returns
         -------
@@ -189,41 +191,41 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         scorer = read_scoring(self.scoring, training_set, template)
         formula = without_predicting(self.scoring, training_set, settings)
 
-        def scores(everyone: list[Trained], training_set: TrainingSet, judged: TrainingSet) -> Array:
-            """Of each cost (row) and number of rounds (column) on the judged rows."""
+        def scores(trained: list[Trained], training_set: TrainingSet, test: TrainingSet) -> Array:
+            """Scores on the test rows, by costs (rows) and number of rounds (columns)."""
             if formula is not None:
-                return np.array([scores_by_counts(formula, each, judged, rounds) for each in everyone])
-            rows = judged.table.native, judged.classes[judged.y], None if sample_weight is None else judged.weight
-            models = [[grid.model(i, each, T, training_set) for T in rounds] for i, each in enumerate(everyone)]
+                return np.array([scores_by_counts(formula, each, test, rounds) for each in trained])
+            rows = test.table.native, test.classes[test.y], None if sample_weight is None else test.weight
+            models = [[grid.model(i, each, T, training_set) for T in rounds] for i, each in enumerate(trained)]
             with unseen_ignored():
                 return np.array([[score(scorer, model, *rows) for model in of_costs] for of_costs in models])
 
         with Threads(settings.n_threads) as threads:
             if self.cv is None:
-                trained = dict(enumerate(_train_all(grid.tries, training_set, None, threads)))
+                trained = dict(enumerate(_train_all(grid.candidates, training_set, None, threads)))
                 by_split = [scores(list(trained.values()), training_set, training_set)]
             else:
                 folds = [
-                    (training_set.subset(training), training_set.subset(judged))
-                    for training, judged in _folds(self.cv, training_set, y, groups)
+                    (training_set.subset(training), training_set.subset(test))
+                    for training, test in search_folds(self.cv, training_set, y, groups)
                 ]
-                by_split = [scores(_train_all(grid.tries, *fold, threads), *fold) for fold in folds]
+                by_split = [scores(_train_all(grid.candidates, *fold, threads), *fold) for fold in folds]
             kind = "train" if self.cv is None else "test"
             mean = np.mean(by_split, axis=0)
             _check_defined(np.array(by_split), mean, kind)
-            best = [int(ranks(of_rounds).argmin()) for of_rounds in mean.T]  # the first of equal ones
+            best = [int(ranks(of_rounds).argmin()) for of_rounds in mean.T]  # the first of equal scores
             if self.cv is not None:
-                again = sorted(set(best))
-                refitted = _train_all([grid.tries[i] for i in again], training_set, None, threads)
-                trained = dict(zip(again, refitted, strict=True))
+                refit = sorted(set(best))
+                refitted = _train_all([grid.candidates[i] for i in refit], training_set, None, threads)
+                trained = dict(zip(refit, refitted, strict=True))
 
-        found = [
+        winners = [
             Best(grid.by_label[i], T, float(mean[i, t]), grid.model(i, trained[i], T, training_set))
             for t, (T, i) in enumerate(zip(rounds, best, strict=True))
         ]
-        t = int(ranks(np.array([each.score for each in found])).argmin())
-        self.best_by_rounds_ = dict(zip(rounds, found, strict=True))
-        self.best_costs_, self.best_n_estimators_, self.best_score_, self.best_estimator_ = found[t]
+        t = int(ranks(np.array([each.score for each in winners])).argmin())
+        self.best_by_rounds_ = dict(zip(rounds, winners, strict=True))
+        self.best_costs_, self.best_n_estimators_, self.best_score_, self.best_estimator_ = winners[t]
         self.best_index_ = best[t] * len(rounds) + t
         self.cv_results_ = _results(grid, by_split, kind)
         self.n_splits_ = 0 if self.cv is None else len(by_split)
@@ -232,7 +234,7 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         set_columns(self, *columns)
         if trained[best[t]].failed:
             warnings.warn(
-                "with the best costs already the first weak learner is no better than chance; it is kept alone",
+                "with the best costs, the first weak learner is no better than chance; the model consists of it alone",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -245,16 +247,16 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     explain = _of_best("explain")
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """What the search maximised, of the best estimator on these rows.
+        """Score of the best estimator on these rows, by the metric that the search maximized.
 
         Parameters
         ----------
         X : array, sparse matrix or frame of shape (n_samples, n_features)
             Rows with the columns of `fit`.
         y : array of shape (n_samples,)
-            Their labels.
+            Labels of the rows.
         sample_weight : array of shape (n_samples,), default=None
-            Their weights.
+            Weights of the rows.
 
         Returns
         -------
@@ -275,15 +277,18 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
 
 def read_search(search: CostSearchCV) -> tuple[Settings, list[int]]:
-    """The settings of the estimator, with the largest number of rounds, and all numbers of rounds, checked."""
+    """Validate a search: the settings of the estimator with the largest number of rounds, and all numbers of rounds."""
     if not isinstance(search.estimator, BaseBoosting):
         raise TypeError(f"estimator must be a classifier of adacc that takes costs, got {search.estimator!r}")
     settings = settings_of(search.estimator)
     if not settings.rule.uses_costs:
-        able = ", ".join(name for name, method in METHODS.items() if method.rule.uses_costs)
-        raise ValueError(f"{search.estimator!r} takes no costs to search; those that do are {able}")
+        allowed = ", ".join(name for name, method in METHODS.items() if method.rule.uses_costs)
+        raise ValueError(f"estimator must use a method with costs ({allowed}), got {search.estimator!r}")
     if settings.patience is not None:
-        raise ValueError("n_iter_no_change must be None in a cost search: give `rounds` to try instead")
+        raise ValueError(
+            f"n_iter_no_change must be None in a cost search, got {settings.patience}; "
+            "give the candidate numbers of rounds as `rounds` instead"
+        )
     rounds = search.rounds
     if rounds is None:
         rounds = [settings.n_rounds]
@@ -294,7 +299,7 @@ def read_search(search: CostSearchCV) -> tuple[Settings, list[int]]:
 
 
 def _is_list(value: Any) -> bool:
-    """Whether it is a sequence of something."""
+    """Whether the value is a non-empty sequence, but no string."""
     if isinstance(value, np.ndarray):
         return value.ndim > 0 and len(value) > 0
     return isinstance(value, Sequence) and not isinstance(value, str) and len(value) > 0
@@ -303,25 +308,25 @@ def _is_list(value: Any) -> bool:
 def read_costs(
     costs: Any, classes: NDArray[Any], class_weight: Array, negative_class: int
 ) -> tuple[list[Any], list[dict[Any, float]]]:
-    """The costs to try: as the estimator takes them, and as one number per label."""
+    """The candidate costs: as the estimator takes them, and as one number per label."""
     labels = classes.tolist()
     costs = _paper_grid(labels, class_weight, negative_class) if costs is None else costs
     if not _is_list(costs):
-        raise ValueError(f"costs must be a list of costs to try, each a dict, a sequence or 'balanced', got {costs!r}")
+        raise ValueError(f"costs must be a list of candidates, each a dict, a sequence or 'balanced', got {costs!r}")
     by_label = []
     for at, each in enumerate(costs):
         try:
             values = class_costs(each, classes, class_weight).tolist()
         except (TypeError, ValueError) as error:
             raise type(error)(f"costs[{at}]: {error}") from None
-        if not isinstance(each, str):  # as the user gave them, which may be larger than 1
+        if not isinstance(each, str):  # the user's values, which `class_costs` would scale to a maximum of 1
             values = [float(value) for value in ([each[label] for label in labels] if hasattr(each, "keys") else each)]
         by_label.append(dict(zip(labels, values, strict=True)))
     return list(costs), by_label
 
 
 def _paper_grid(labels: list[Any], class_weight: Array, negative_class: int) -> list[dict[Any, float]]:
-    """1 for the positive class, 0.1 ... 1 for the other; of more classes, ten steps from equal to balanced costs."""
+    """Two classes: 1 for the positive, 0.1 ... 1 for the negative; else ten steps from equal to balanced costs."""
     if len(labels) == 2:
         negative = labels[negative_class]
         return [{label: step / 10 if label == negative else 1.0 for label in labels} for step in range(1, 11)]
@@ -330,59 +335,28 @@ def _paper_grid(labels: list[Any], class_weight: Array, negative_class: int) -> 
 
 
 def _train_all(
-    tries: list[Settings], training_set: TrainingSet, held_out: TrainingSet | None, threads: Threads
+    candidates: list[Settings], training_set: TrainingSet, held_out: TrainingSet | None, threads: Threads
 ) -> list[Trained]:
-    """A model for each try, all on the same codes; as many at a time as there are threads."""
-    session = FitSession(tries[0], training_set, held_out, None, threads, several=True)
-    alike = [tries] if tries[0].rule.costs_decide_only else [[settings] for settings in tries]
-    trained = threads.each(lambda several: train_on(session, several, Threads(1)), alike)
-    return [each for several in trained for each in several]
+    """Train a model for each candidate on the same binned data, one per thread at a time.
 
-
-def _folds(
-    cv: Any, training_set: TrainingSet, y: ArrayLike, groups: Any
-) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Training and judged rows of each fold, numbered as in the training_set: rows without weight are not in it."""
-    labels = np.asarray(y)
-    check_consistent_length(labels, groups)
-    place = np.full(len(labels), -1)
-    place[training_set.numbers] = np.arange(len(training_set.numbers))
-    folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]] = []
-    for fold in make_splitter(cv, labels, groups).split(np.zeros(len(labels)), labels, groups):
-        training, judged = _fold_rows(fold, place, len(folds))
-        missing = np.setdiff1d(np.arange(len(training_set.classes)), training_set.y[training])
-        if len(missing):
-            label = training_set.classes.tolist()[missing[0]]
-            raise ValueError(f"the training part of fold {len(folds)} has no row of class {label!r}")
-        if len(judged) == 0:
-            raise ValueError(f"fold {len(folds)} has no row of positive weight to judge by")
-        folds.append((training, judged))
-    if not folds:
-        raise ValueError(f"cv gives no folds, got {cv!r}; a generator gives its folds only once")
-    return folds
-
-
-def _fold_rows(fold: Any, place: NDArray[np.intp], number: int) -> list[NDArray[np.intp]]:
-    """Training and judged rows of a fold, each given by the numbers of the user's rows, or by a mask."""
-    parts = [np.asarray(rows) for rows in fold]
-    parts = [np.flatnonzero(part) if part.dtype == bool and part.shape == place.shape else part for part in parts]
-    if any(part.ndim != 1 or (len(part) and part.dtype.kind not in "iu") for part in parts):
-        raise ValueError(f"cv: fold {number} must be two arrays of row numbers, got {fold!r:.60}")
-    if any(len(part) and not -len(place) <= part.min() <= part.max() < len(place) for part in parts):
-        raise ValueError(f"cv: fold {number} has numbers of rows beyond the {len(place)} there are")
-    return [(found := place[part.astype(np.intp)])[found >= 0] for part in parts]
+    Candidates of a rule whose costs only change the decision share one ensemble.
+    """
+    session = FitSession(candidates[0], training_set, held_out, None, threads, several=True)
+    groups = [candidates] if candidates[0].rule.costs_decide_only else [[settings] for settings in candidates]
+    trained = threads.each(lambda group: train_on(session, group, Threads(1)), groups)
+    return [each for group in trained for each in group]
 
 
 def _check_defined(by_split: Array, mean: Array, kind: str) -> None:
-    """Warn of scores that are NaN, or raise an error where no costs have a mean score that is not."""
+    """Warn if some scores are NaN, and raise an error if the mean score of all candidates is NaN."""
     n_undefined = int(np.isnan(by_split).sum())
     if n_undefined == 0:
         return
     undefined = f"{n_undefined} of the {by_split.size} {kind} scores are NaN"
     if np.isnan(mean).all():
         raise ValueError(
-            f"scoring must give a number in every fold for some costs, but {undefined}; a scorer of scikit-learn gives "
-            "NaN where a fold lacks a class, or where the score is not defined for the model's predictions"
+            f"scoring must return a number in every fold for some costs, but {undefined}; scikit-learn's scorers "
+            "return NaN if a fold lacks a class, or if the score is not defined for the model's predictions"
         )
     warnings.warn(f"{undefined}; costs whose mean score is NaN are ranked last", UserWarning, stacklevel=3)
 

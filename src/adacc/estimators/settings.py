@@ -1,4 +1,4 @@
-"""An estimator's parameters, checked: each error names the parameter, its value and what is allowed."""
+"""Validation of estimator parameters: each error names the parameter, its value and the allowed values."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from adacc.learners.splits import CRITERIA
 
 
 def read_settings(params: dict[str, Any]) -> Settings:
-    """Check the parameters of an estimator, `method` among them."""
-    of_training = {"method", *SHARED} - OPTIONS_OF_ALL
-    given = {name: value for name, value in params.items() if name not in of_training}
+    """Validate the parameters of an estimator, including `method`."""
+    shared = {"method", *SHARED} - OPTIONS_OF_ALL
+    given = {name: value for name, value in params.items() if name not in shared}
     method, rule, options = resolve_options(params["method"], given)
     _check_options(options)
     estimator = params["estimator"]
@@ -56,7 +56,7 @@ def read_settings(params: dict[str, Any]) -> Settings:
 
 
 def read_growth(params: dict[str, Any]) -> Growth:
-    """How far trees may grow, of these parameters."""
+    """Validate the parameters that limit the growth of trees."""
     depth, leaves, features = params["max_depth"], params["max_leaf_nodes"], params["max_features"]
     if isinstance(features, str):
         one_of("max_features", features, ("sqrt", "2sqrt", "log2"))
@@ -73,16 +73,16 @@ def read_growth(params: dict[str, Any]) -> Growth:
 
 
 def _subsample(params: dict[str, Any], method: Method) -> float:
-    share = number("subsample", params["subsample"], least=1e-6, most=1.0)
-    if share < 1.0 and method.sampler is not None:
-        raise ValueError(f"subsample must be 1.0 with a method that draws its own rows each round, got {share}")
-    return share
+    subsample = number("subsample", params["subsample"], least=1e-6, most=1.0)
+    if subsample < 1.0 and method.sampler is not None:
+        raise ValueError(f"subsample must be 1.0 for a method with its own sampling, got {subsample}")
+    return subsample
 
 
 def _out_of_bag(params: dict[str, Any]) -> bool:
     rates = one_of("rates", params["rates"], ("training", "out-of-bag"))
     if rates == "out-of-bag" and params["subsample"] == 1.0:
-        raise ValueError("rates='out-of-bag' takes rows that a round has not seen: subsample must be below 1")
+        raise ValueError("subsample must be below 1 for rates='out-of-bag', got 1.0")
     return rates == "out-of-bag"
 
 
@@ -95,7 +95,7 @@ def _can_be_boosted(estimator: Any) -> bool:
 
 
 def read_n_jobs(n_jobs: Any) -> int:
-    """How many threads that is."""
+    """Number of threads for a value of `n_jobs`."""
     if n_jobs is not None:
         whole("n_jobs", n_jobs)
     if n_jobs == 0:
@@ -104,7 +104,7 @@ def read_n_jobs(n_jobs: Any) -> int:
 
 
 def read_seed(random_state: Any) -> int:
-    """A number from a seed of any kind."""
+    """An integer seed from a `random_state`."""
     try:
         return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
     except (TypeError, ValueError):
@@ -124,7 +124,7 @@ def _check_options(options: dict[str, Any]) -> None:
 
 
 def check_folds(name: str, cv: Any) -> None:
-    """Refuse what is neither None, a number of folds, nor a splitter."""
+    """Check that `cv` is None, a number of folds or a splitter."""
     if cv is None or (callable(getattr(cv, "split", None)) and not isinstance(cv, str | type)):
         return
     if not isinstance(cv, Integral) or isinstance(cv, bool):
@@ -133,7 +133,7 @@ def check_folds(name: str, cv: Any) -> None:
 
 
 def whole(name: str, value: Any, least: int | None = None) -> int:
-    """`value` as an int, if it is a whole number and large enough."""
+    """Validate an integer, which must be at least `least`."""
     wanted = "a whole number" if least is None else f"a whole number of at least {least}"
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise TypeError(f"{name} must be {wanted}, got {value!r}")
@@ -143,7 +143,7 @@ def whole(name: str, value: Any, least: int | None = None) -> int:
 
 
 def number(name: str, value: Any, least: float, most: float) -> float:
-    """`value` as a float, if it lies between the two limits."""
+    """Validate a number, which must lie between two limits."""
     wanted = f"a number from {least:g} to {most:g}"
     if not isinstance(value, Real) or isinstance(value, bool):
         raise TypeError(f"{name} must be {wanted}, got {value!r}")
@@ -153,7 +153,7 @@ def number(name: str, value: Any, least: float, most: float) -> float:
 
 
 def one_of(name: str, value: Any, allowed: Collection[str]) -> str:
-    """`value`, if it is one of the allowed names."""
+    """Validate a string, which must be one of the allowed names."""
     if not isinstance(value, str) or value not in allowed:
         raise ValueError(f"{name} must be {' or '.join(map(repr, allowed))}, got {value!r}")
     return value

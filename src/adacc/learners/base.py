@@ -1,4 +1,4 @@
-"""What boosting asks of a weak learner and of its fitted models."""
+"""Protocols of weak learners and of their fitted models."""
 
 from __future__ import annotations
 
@@ -22,19 +22,20 @@ from adacc.learners.step_functions import Steps
 
 
 class Scorer(Protocol):
-    """All rounds as one function of a row."""
+    """Computes the scores of rows from all rounds."""
 
     def scores(self, table: Table) -> Array:
-        """Shape (n_rows, n_outputs)."""
+        """Scores of all rows, shape (n_rows, n_outputs)."""
 
 
 class ArrayFields(Protocol):
-    """The arrays of a model file; a missing array, or one of another dtype or shape (None: any size), is an error."""
+    """The arrays of a model file."""
 
-    def array(self, name: str, dtype: Any, *shape: int | None) -> NDArray[Any]: ...
+    def array(self, name: str, dtype: Any, *shape: int | None) -> NDArray[Any]:
+        """Array with this dtype and shape (None: any size); raises an error if there is none."""
 
     def finite(self, name: str, *shape: int | None) -> Array:
-        """An array of finite floats."""
+        """Array of finite floats."""
 
 
 class Models(Protocol):
@@ -55,7 +56,7 @@ class Models(Protocol):
 
     @property
     def used(self) -> NDArray[np.int32]:
-        """Numbers of the features that some native model splits on, ascending."""
+        """Indices of the features that native models split on, ascending."""
 
     def __len__(self) -> int: ...
 
@@ -64,19 +65,19 @@ class Models(Protocol):
     def __add__(self, later: Any) -> Models: ...
 
     def cells(self, table: Table, order: NDArray[np.uint32]) -> Iterator[LeafAssignment]:
-        """Prediction of every row, round by round."""
+        """Leaf of every row and class of every leaf, one round at a time."""
 
     def compile(self, contributions: Array) -> Scorer:
-        """A function of a row that sums the contributions (round, predicted class, output) of all rounds."""
+        """Scorer that sums the contributions of all rounds; their shape is (n_rounds, n_classes, n_outputs)."""
 
     def step_functions(self, contributions: Array) -> Steps | None:
         """The same sum as one step function per feature; None if a model may combine features."""
 
     def importances(self, n_features: int) -> Array:
-        """How much each round (row) relies on each feature."""
+        """Importance of each feature (column) in each round (row)."""
 
     def describe(self, classes: NDArray[Any]) -> list[Any]:
-        """The models as a user sees them."""
+        """The models as objects for users, one per round."""
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """The models as named arrays, for a model file."""
@@ -88,22 +89,22 @@ class Models(Protocol):
 
 @dataclass(frozen=True)
 class LearnerInput:
-    """What a native learner is made of.
+    """Arguments of a native learner.
 
     Attributes
     ----------
     binned : BinnedDataset
         The training rows.
     criterion : {"gini", "entropy", "error"}
-        What a split minimises.
+        Impurity measure that a split minimizes.
     negative_class : int
-        The class that wins ties, where there are two classes.
+        For two classes, the class that wins ties.
     growth : Growth
-        Limits of a tree.
+        Limits of the growth of a tree.
     seed : int
         Seed of random choices.
     threads : Threads
-        Threads over features.
+        Threads, which work on different features.
     shared : bool
         Whether other learners use `binned` at the same time.
     """
@@ -118,38 +119,39 @@ class LearnerInput:
 
 
 class Learner(Protocol):
-    """What the loop asks of a weak learner.
+    """A weak learner, as the boosting loop uses it.
 
     Attributes
     ----------
     rows : Rows
-        The training rows as the learner keeps them: equal ones may have been made one.
+        The training rows as the learner stores them; identical rows may have been merged.
     pass_in_rows : float
-        How many changed rows it takes in in the time of a pass over all it has summed; infinite if it sums nothing.
+        Number of changed rows that can be added to the histograms in the time of one pass over the histograms;
+        infinite for learners without persistent histograms.
     """
 
     rows: Rows
     pass_in_rows: float
 
     def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, LeafAssignment, Array]:
-        """A weak model for these weights, its prediction of every training row, and ``W``.
+        """Fit a weak model; returns the model, the leaf of every training row, and ``W``.
 
-        ``W`` is the weight of each (true, predicted) pair.
+        ``W`` is the total weight of each (true, predicted) pair of classes.
         """
 
     def prepare(self, table: Table, order: NDArray[np.uint32]) -> Any:
-        """Other rows, in the form in which `apply` and a sampler's extra rows want them."""
+        """Convert other rows to the form that `apply` and the synthetic rows of a sampler need."""
 
     def apply(self, model: Any, prepared: Any) -> LeafAssignment:
-        """The prediction that the model fitted last makes of prepared rows."""
+        """Leaf of each prepared row in the model that was fitted last."""
 
     def models(self, fitted: list[Any]) -> Models:
-        """The weak models of all rounds, as one object that predicts."""
+        """The weak models of all rounds as one `Models` object."""
 
 
 @dataclass(frozen=True)
 class RoundByRound:
-    """The `Scorer` of any models: adds up what each round contributes to every row."""
+    """`Scorer` for any models, which adds the contributions of one round at a time."""
 
     models: Models
     contributions: Array
@@ -163,30 +165,30 @@ class RoundByRound:
 
 
 def weigh_pairs(cells: LeafAssignment, weights: Weights) -> Array:
-    """``W``, the weight of each (true, predicted) pair, from the rows."""
+    """Compute ``W``, the total weight of each (true, predicted) pair, from the rows."""
     W = np.zeros((weights.rows.n_classes, weights.rows.n_classes))
     kernels.weigh_pairs(*cells, weights.raw, weights.scale, weights.rows.starts, W)
     return W
 
 
 def used_features(records: NDArray[np.void]) -> NDArray[np.int32]:
-    """Features of stumps or nodes; -1 stands for none."""
+    """Indices of the features that stumps or nodes split on; a feature of -1 means no split."""
     features = np.unique(records["feature"])
     return features[features >= 0]
 
 
 def check_cuts(records: NDArray[np.void], features: tuple[Feature, ...], name: str) -> None:
-    """Raise ValueError unless the "feature" and "cut" of stumps or nodes exist; -1 stands for no feature."""
+    """Raise ValueError unless the "feature" and "cut" of all stumps or nodes are valid; -1 means no split."""
     feature = records["feature"]
     if feature.min() < -1 or feature.max() >= len(features):
         raise ValueError(f"{name}_feature.npy must hold numbers from -1 to {len(features) - 1}")
-    # The last bin holds missing numbers or unknown categories, and no split ends there.
+    # The last bin holds missing numbers or unknown categories, and is no cut.
     n_cuts = np.array([each.n_codes - 1 for each in features])
     if ((feature >= 0) & (records["cut"] >= n_cuts[feature])).any():
-        raise ValueError(f"{name}_cut.npy must hold numbers of thresholds or categories that there are")
+        raise ValueError(f"{name}_cut.npy must hold indices of existing thresholds or categories")
 
 
 def check_class_numbers(numbers: NDArray[Any], n_classes: int, name: str) -> None:
-    """Raise ValueError unless all numbers are of classes."""
+    """Raise ValueError unless all numbers are class numbers."""
     if numbers.max() >= n_classes:
-        raise ValueError(f"{name}.npy must hold numbers of classes, from 0 to {n_classes - 1}")
+        raise ValueError(f"{name}.npy must hold class numbers from 0 to {n_classes - 1}")

@@ -16,7 +16,7 @@ class NativeLearner(NamedTuple):
     Attributes
     ----------
     make : callable
-        The learner for a `LearnerInput`.
+        Makes the learner from a `LearnerInput`.
     models : type of Models
         The fitted models of all rounds.
     onnx : str or None

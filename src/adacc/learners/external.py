@@ -1,4 +1,4 @@
-"""Any scikit-learn classifier as weak learner."""
+"""Weak learner that wraps a scikit-learn classifier."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ IDENTITY = np.arange(dtypes.MAX_CLASSES, dtype=dtypes.CLASS)
 
 @dataclass(frozen=True)
 class Classifiers:
-    """Fitted scikit-learn classifiers, one a round; they speak of classes by number."""
+    """Fitted scikit-learn classifiers, one per round, which predict class numbers."""
 
     learner: ClassVar = None
     bin_mapper: ClassVar = None
@@ -67,7 +67,7 @@ class Classifiers:
 
 
 class ClassifierLearner:
-    """Any scikit-learn classifier whose ``fit`` takes sample_weight."""
+    """Weak learner for any scikit-learn classifier whose `fit` takes ``sample_weight``."""
 
     pass_in_rows = np.inf
 
@@ -80,7 +80,7 @@ class ClassifierLearner:
         model = clone(self.estimator)
         seeds = {name: self._seed(t) for name in model.get_params() if name.split("__")[-1] == "random_state"}
         model.set_params(**seeds)
-        # Weights that average 1, not 1/n: what a learner's own regularisation was made for.
+        # The weights have mean 1, not sum 1, as the regularization of learners assumes.
         n_rows = len(self.y)
         if sample is None:
             weight = np.empty(n_rows)
@@ -96,8 +96,8 @@ class ClassifierLearner:
         return int(np.random.default_rng([self.seed, t]).integers(2**31))
 
     def _sampled(self, sample: Sample) -> tuple[Any, NDArray[np.intp], Array]:
-        chosen = self.rows.order[sample.rows]
-        table, y, weight = self.table.take(chosen), self.y[chosen], sample.weight
+        drawn = self.rows.order[sample.rows]
+        table, y, weight = self.table.take(drawn), self.y[drawn], sample.weight
         if sample.extra is not None:
             extra = sample.extra
             table = table.append(extra.prepared[0].take(extra.rows))

@@ -1,4 +1,4 @@
-"""Limits of a tree's growth."""
+"""Limits of the growth of a tree."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from math import log2, sqrt
 
 @dataclass(frozen=True)
 class Growth:
-    """How far a tree may grow.
+    """Limits of the growth of a tree.
 
     Attributes
     ----------
     max_depth : int or None
-        Splits from the root to a leaf.
+        Maximum depth.
     max_leaf_nodes : int or None
-        Leaves, those of missing values apart; the split of the largest gain comes first.
+        Maximum number of leaves, grown best-first by gain; leaves for missing values are not counted.
     min_samples_leaf : int
-        Rows that a leaf must have, those of missing values apart.
+        Minimum number of rows in a leaf, except for leaves for missing values.
     max_features : int, float, "sqrt", "2sqrt", "log2" or None
-        Features that each node looks at, drawn anew.
+        Number of features drawn as split candidates at each node.
     """
 
     max_depth: int | None = 1
@@ -31,13 +31,13 @@ class Growth:
     def is_stump(self) -> bool:
         return self == Growth()
 
-    def n_features_of(self, n_features: int) -> int:
-        """Of so many, those that a node looks at."""
-        wanted = self.max_features
-        if wanted is None:
+    def n_candidates(self, n_features: int) -> int:
+        """Number of split candidates at each node, given the number of features."""
+        candidates = self.max_features
+        if candidates is None:
             return n_features
-        if isinstance(wanted, str):
-            wanted = {"sqrt": sqrt, "2sqrt": lambda n: 2.0 * sqrt(n), "log2": log2}[wanted](n_features)
-        elif isinstance(wanted, float):
-            wanted = wanted * n_features
-        return min(max(int(wanted), 1), n_features)
+        if isinstance(candidates, str):
+            candidates = {"sqrt": sqrt, "2sqrt": lambda n: 2.0 * sqrt(n), "log2": log2}[candidates](n_features)
+        elif isinstance(candidates, float):
+            candidates = candidates * n_features
+        return min(max(int(candidates), 1), n_features)

@@ -1,4 +1,4 @@
-"""A stump ensemble compiled to one step function per feature: what prediction and explanation read."""
+"""Stump ensembles compiled to one step function per feature, for prediction and explanation."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from adacc.data.columns import Table
 
 @dataclass(frozen=True)
 class Steps:
-    """The sum of all stumps: a constant, and a step function for each feature that some stump splits on.
+    """The sum of all stumps: a constant plus one step function per feature that a stump splits on.
 
     Attributes
     ----------
     constant : ndarray of shape (n_outputs,)
-        What the stumps without a split add.
+        Contribution of the stumps without a split.
     features : ndarray of shape (n_used,)
-        The numeric features, ascending.
+        Indices of the numeric features, ascending.
     starts : ndarray of shape (n_used + 1,)
-        The thresholds of the i-th are ``thresholds[starts[i]:starts[i + 1]]``.
+        The thresholds of the i-th feature are ``thresholds[starts[i]:starts[i + 1]]``.
     thresholds : ndarray
-        Those that some stump splits at, ascending within a feature.
+        Thresholds of the stumps, ascending within a feature.
     values : ndarray of shape (n_thresholds + 2 * n_used, n_outputs)
-        For each feature the value up to the first threshold, between each two, after the last, and for missing.
-    categories : tuple of (feature, Categories, ndarray of shape (n_codes, n_outputs))
-        The categorical features, with the value of each code.
+        For each feature, the values up to the first threshold, between the thresholds, after the last, and for missing.
+    categories : tuple of (feature, CategoryBins, ndarray of shape (n_bins, n_outputs))
+        The categorical features, with the value of each bin.
     """
 
     constant: Array
@@ -42,7 +42,7 @@ class Steps:
     categories: tuple[tuple[int, CategoryBins, Array], ...]
 
     def scores(self, table: Table) -> Array:
-        """The sum for every row, shape (n_rows, n_outputs)."""
+        """Sum for every row, shape (n_rows, n_outputs)."""
         scores = np.tile(self.constant, (table.n_rows, 1))
         for rows, X, columns in table.matrices(self.features):
             kernels.add_steps(X, columns, self.starts, self.thresholds, self.values, scores[rows])
@@ -51,7 +51,7 @@ class Steps:
         return scores
 
     def curves(self) -> Iterator[tuple[int, Feature, Array]]:
-        """Each feature that some stump splits on, as coarse a coding of it as its steps need, and each code's value."""
+        """Index, bins and value of each bin for each used feature, with a bin edge at each step only."""
         for u, feature in enumerate(self.features.tolist()):
             first, last = self.starts[u : u + 2].tolist()
             values = self.values[first + 2 * u : last + 2 * u + 2]
@@ -59,21 +59,21 @@ class Steps:
         yield from self.categories
 
 
-def compile_stumps(bin_mapper: BinMapper, by_code: Iterator[tuple[int, Array]], constant: Array) -> Steps:
-    """Steps from the summed contribution of each code of each used feature, features ascending."""
+def compile_stumps(bin_mapper: BinMapper, by_bin: Iterator[tuple[int, Array]], constant: Array) -> Steps:
+    """Make step functions from the summed contribution of each bin of each used feature, features ascending."""
     features, thresholds, values, starts = [], [np.empty(0)], [np.empty((0, len(constant)))], [0]
     categories = []
-    for f, table in by_code:
+    for f, sums in by_bin:
         feature = bin_mapper.features[f]
         if isinstance(feature, NumericBins):
-            present = table[:-1]
+            present = sums[:-1]
             steps = np.flatnonzero((present[1:] != present[:-1]).any(axis=1))
             features.append(f)
             thresholds.append(feature.thresholds[steps])
-            values += [present[steps], present[-1:], table[-1:]]
+            values += [present[steps], present[-1:], sums[-1:]]
             starts.append(starts[-1] + len(steps))
         else:
-            categories.append((f, feature, table))
+            categories.append((f, feature, sums))
     return Steps(
         constant,
         np.array(features, dtype=np.int64),

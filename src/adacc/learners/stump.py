@@ -1,7 +1,6 @@
-"""Weak learners: the native stump, and any scikit-learn classifier.
+"""The native stump learner.
 
-A learner is asked each round for a weak model and for what it predicts, which it gives as a cell per row and the
-class of each cell: for a stump the cells are a feature's codes, for a foreign classifier its predictions themselves.
+A stump predicts a class for each bin of one feature, so that the leaf of a row is its bin of that feature.
 """
 
 from __future__ import annotations
@@ -33,12 +32,12 @@ from adacc.learners.base import (
 from adacc.learners.splits import Splitter
 from adacc.learners.step_functions import Steps, compile_stumps
 
-WORTH_THREADS = 200_000
-"""Nanoseconds of a round below which handing it to threads takes longer than it saves."""
+MIN_THREADED_NANOSECONDS = 200_000
+"""Minimum duration of a round for the use of threads; for shorter rounds the overhead exceeds the gain."""
 
 
 class Stump(NamedTuple):
-    """One split: ``x <= threshold`` or ``x == category`` takes the left branch; NaN among numbers its own."""
+    """One split: ``x <= threshold`` or ``x == category`` takes the left branch; missing numbers take the third."""
 
     feature: int | None
     threshold: float | None
@@ -68,27 +67,27 @@ class Stumps:
 
     @property
     def used(self) -> NDArray[np.int32]:
-        """Features that some stump splits on."""
+        """Indices of the features that stumps split on."""
         return used_features(self.records)
 
     def lookup(self, t: int) -> NDArray[np.uint8]:
-        """Class that stump t predicts for each code of its feature."""
+        """Class that stump t predicts for each bin of its feature."""
         stump = self.records[t]
         feature = self.bin_mapper.features[max(stump["feature"], 0)]
-        codes = np.arange(feature.n_codes)
+        bins = np.arange(feature.n_codes)
         if stump["feature"] < 0:
-            return np.full(len(codes), stump["left"])
+            return np.full(len(bins), stump["left"])
         if feature.categorical:
-            return np.where(codes == stump["cut"], stump["left"], stump["right"])
-        lookup = np.where(codes <= stump["cut"], stump["left"], stump["right"])
+            return np.where(bins == stump["cut"], stump["left"], stump["right"])
+        lookup = np.where(bins <= stump["cut"], stump["left"], stump["right"])
         lookup[-1] = stump["missing"]
         return lookup
 
     def cells(self, table: Table, order: NDArray[np.uint32]) -> Iterator[LeafAssignment]:
-        columns = {j: codes for j, _, codes in self.bin_mapper.columns(table, order, self.used.tolist())}
-        nothing = np.zeros(len(order), dtype=np.uint8)
+        columns = {j: bins for j, _, bins in self.bin_mapper.columns(table, order, self.used.tolist())}
+        first_bin = np.zeros(len(order), dtype=np.uint8)
         for t, feature in enumerate(self.records["feature"].tolist()):
-            yield columns.get(feature, nothing), self.lookup(t)
+            yield columns.get(feature, first_bin), self.lookup(t)
 
     def step_functions(self, contributions: Array) -> Steps:
         # A split whose branches all predict the same class is part of the constant.
@@ -98,14 +97,14 @@ class Stumps:
         return Stumps(records, self.bin_mapper).compile(contributions)
 
     def compile(self, contributions: Array) -> Steps:
-        return compile_stumps(self.bin_mapper, self._by_code(contributions), self._constant(contributions))
+        return compile_stumps(self.bin_mapper, self._by_bin(contributions), self._constant(contributions))
 
-    def _by_code(self, contributions: Array) -> Iterator[tuple[int, Array]]:
-        """Each used feature with the summed contribution of each of its codes."""
+    def _by_bin(self, contributions: Array) -> Iterator[tuple[int, Array]]:
+        """Each used feature, with the summed contributions of each of its bins."""
         for feature in self.used.tolist():
             first, *later = np.flatnonzero(self.records["feature"] == feature).tolist()
             total = contributions[first][self.lookup(first)]
-            for t in later:  # one at a time: all of them would be rounds × codes in memory
+            for t in later:  # one at a time, as all at once would need n_rounds * n_bins of memory
                 total += contributions[t][self.lookup(t)]
             yield feature, total
 
@@ -149,9 +148,9 @@ class Stumps:
 
 
 class StumpLearner:
-    """Depth-1 trees on codes, from weighted class histograms that follow the weights from round to round.
+    """Learner of depth-1 trees on binned data, from weighted class histograms that are updated from round to round.
 
-    `histogram` is that of `binned`, or a copy if several learners share the data set.
+    `histogram` is that of `binned`, or a copy if several learners share the data.
     """
 
     def __init__(
@@ -160,7 +159,7 @@ class StumpLearner:
         self.binned, self.rows, self.bin_mapper = binned, binned.rows, binned.bin_mapper
         self.pass_in_rows = binned.pass_in_rows
         self.threads = threads
-        self._threads_of_round = threads if binned.work > WORTH_THREADS else Threads(1)
+        self._threads_of_round = threads if binned.work > MIN_THREADED_NANOSECONDS else Threads(1)
         self.histogram = histogram
         self.splitter = Splitter(self.bin_mapper, self.rows.n_classes, criterion, negative_class)
 
@@ -174,26 +173,26 @@ class StumpLearner:
         if sample is None:
             return self._split(FeatureBlock.follow, weights, weights.scale, weights.class_weight)
         self.histogram[: self.rows.n_classes] = 0.0
-        whole = sample.class_weight.sum()
-        scale, total = np.full(self.rows.n_classes, 1.0 / whole), sample.class_weight / whole
+        weight = sample.class_weight.sum()
+        scale, total = np.full(self.rows.n_classes, 1.0 / weight), sample.class_weight / weight
         model, cells, _ = self._split(self._add, sample, scale, total)
         return model, cells, weigh_pairs(cells, weights)
 
     def _add(self, block: FeatureBlock, sample: Sample, histogram: Array) -> None:
         block.add(sample.listing, histogram)
         if sample.extra is not None:
-            own = slice(block.first, block.last)
-            codes, offsets = sample.extra.prepared[own], self.splitter.offsets[own]
-            kernels.add_rows(codes, offsets, *sample.extra.listing, histogram)
+            features = slice(block.first, block.last)
+            bins, offsets = sample.extra.prepared[features], self.splitter.offsets[features]
+            kernels.add_rows(bins, offsets, *sample.extra.listing, histogram)
 
     def _split(
-        self, sum_up: Callable[[FeatureBlock, Any, Array], None], source: Any, scale: Array, total: Array
+        self, update: Callable[[FeatureBlock, Any, Array], None], source: Any, scale: Array, total: Array
     ) -> tuple[Any, LeafAssignment, Array]:
-        """Sum up the source and find the best split in the histograms, a range of features per thread."""
+        """Update the histograms from the source and find the best split, with one block of features per thread."""
         histogram = self.histogram
 
         def work(block: FeatureBlock) -> None:
-            sum_up(block, source, histogram)
+            update(block, source, histogram)
             block.complete(scale, total, histogram)
             self.splitter.find_best(histogram, scale, total, block.first, block.last)
 

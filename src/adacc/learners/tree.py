@@ -1,4 +1,4 @@
-"""The second native learner: trees of any depth on the same codes, with the same splits as the stump."""
+"""The native tree learner: trees of any depth on binned data, with the same splits as the stump."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ from adacc.learners.growth import Growth
 from adacc.learners.splits import CRITERIA, TIE
 
 NO_LIMIT = int(np.iinfo(dtypes.ROW).max)
-"""No tree is deeper, or has more leaves: there are no more rows."""
+"""Stands for no limit of the depth or of the number of leaves: neither can exceed the number of rows."""
 
 
 class Tree(NamedTuple):
-    """One tree as arrays over its nodes, of which 0 is the root.
+    """One tree as arrays over its nodes; node 0 is the root.
 
     Attributes
     ----------
     feature : ndarray of int
-        What the node splits on; -1 for a leaf.
+        Feature that the node splits on; -1 for a leaf.
     threshold : ndarray of float
-        Numbers up to it go left; NaN where there is none.
+        Values up to the threshold go left; NaN for leaves and categorical splits.
     category : list
-        What goes left, the rest going right; None where the split is of numbers.
+        Category that goes left; None for leaves and numeric splits.
     left, right, missing : ndarray of int
-        The children; -1 where no training row went: there the node itself predicts.
+        Children; -1 if no training row reached the branch, where the node itself predicts.
     prediction : ndarray
-        The label that the node predicts where it ends.
+        Label that the node predicts for rows that end in it.
     gain : ndarray of float
-        What the split gains of the criterion, times the node's weight.
+        Decrease of the criterion by the split, times the weight of the node.
     """
 
     feature: NDArray[np.int32]
@@ -64,7 +64,7 @@ class Tree(NamedTuple):
 
 @dataclass(frozen=True)
 class Trees:
-    """Fitted trees: their nodes as a record array, where each begins, and the bin mapper that reads their cuts."""
+    """Fitted trees: the nodes as a record array, the start of each tree, and the bin mapper that defines the cuts."""
 
     learner: ClassVar = "tree"
 
@@ -86,7 +86,7 @@ class Trees:
 
     @property
     def used(self) -> NDArray[np.int32]:
-        """Features that some node splits on."""
+        """Indices of the features that nodes split on."""
         return used_features(self.nodes)
 
     def tree(self, t: int) -> NDArray[np.void]:
@@ -94,17 +94,18 @@ class Trees:
         return self.nodes[self.starts[t] : self.starts[t + 1]]
 
     def cells(self, table: Table, order: NDArray[np.uint32]) -> Iterator[LeafAssignment]:
-        codes = self.bin_mapper.codes(table, order, Threads(1))
+        bins = self.bin_mapper.codes(table, order, Threads(1))
         for t in range(len(self)):
-            yield leaves_of(self.tree(t), codes, self.bin_mapper)
+            yield leaves_of(self.tree(t), bins, self.bin_mapper)
 
     def compile(self, contributions: Array) -> Sums:
-        heard = np.flatnonzero(contributions.any(axis=(1, 2)))  # in a forest one kind of bag may have no say
-        voting = self if len(heard) == len(self) else self._only(heard)
-        rounds = np.repeat(heard, np.diff(voting.starts))
-        return Sums(voting, contributions[rounds, voting.nodes["class"]])
+        used = np.flatnonzero(contributions.any(axis=(1, 2)))  # in a forest one kind of bag may have the weight 0
+        trees = self if len(used) == len(self) else self._select(used)
+        rounds = np.repeat(used, np.diff(trees.starts))
+        return Sums(trees, contributions[rounds, trees.nodes["class"]])
 
-    def _only(self, rounds: NDArray[np.intp]) -> Trees:
+    def _select(self, rounds: NDArray[np.intp]) -> Trees:
+        """The trees of some rounds."""
         sizes = np.diff(self.starts)
         kept = np.isin(np.repeat(np.arange(len(self)), sizes), rounds)
         return Trees(self.nodes[kept], np.cumsum([0, *sizes[rounds]]), self.bin_mapper)
@@ -113,12 +114,12 @@ class Trees:
         return None
 
     def importances(self, n_features: int) -> Array:
-        found = np.zeros((len(self), n_features))
+        gains = np.zeros((len(self), n_features))
         for t in range(len(self)):
             nodes = self.tree(t)
             split = nodes[nodes["feature"] >= 0]
-            np.add.at(found[t], split["feature"], split["gain"])
-        return found / np.maximum(found.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+            np.add.at(gains[t], split["feature"], split["gain"])
+        return gains / np.maximum(gains.sum(axis=1, keepdims=True), np.finfo(float).tiny)
 
     def describe(self, classes: NDArray[Any]) -> list[Tree]:
         return [self._describe(self.tree(t), classes) for t in range(len(self))]
@@ -147,7 +148,7 @@ class Trees:
         feature = fields.array("node_feature", np.int32, None)
         n_nodes = len(feature)
         if len(sizes) == 0 or sizes.min() < 1 or sizes.max() > n_nodes or sizes.sum() != n_nodes:
-            raise ValueError(f"tree_sizes.npy must hold the numbers of nodes of the trees, {n_nodes} in all")
+            raise ValueError(f"tree_sizes.npy must hold the number of nodes of each tree, {n_nodes} in total")
         nodes = np.empty(n_nodes, dtypes.NODE)
         nodes["feature"] = feature
         nodes["cut"] = fields.array("node_cut", np.uint32, n_nodes)
@@ -156,20 +157,20 @@ class Trees:
         nodes["gain"] = fields.finite("node_gain", n_nodes)
         check_cuts(nodes, bin_mapper.features, "node")
         check_class_numbers(nodes["class"], n_classes, "node_class")
-        # A child comes after its parent in the same tree, so every path ends.
+        # A child must come after its parent in the same tree, so that every path ends.
         starts = np.cumsum([0, *sizes.tolist()])
         numbers = np.arange(n_nodes) - np.repeat(starts[:-1], sizes)
         split, children = feature >= 0, nodes["children"]
         too_small = (children <= numbers[:, None]) & (children != -1)
         too_large = children >= np.repeat(sizes, sizes)[:, None]
         if ((too_small | too_large)[split]).any():
-            raise ValueError("node_children.npy must hold -1, or later nodes of the same tree")
+            raise ValueError("node_children.npy must hold -1 or later nodes of the same tree")
         return cls(nodes, starts, bin_mapper)
 
 
 @dataclass(frozen=True)
 class Sums:
-    """What the trees add to each output, by the node in which a row ends."""
+    """Scorer of trees: `values` is the contribution of each node to each output."""
 
     trees: Trees
     values: Array
@@ -177,33 +178,36 @@ class Sums:
     def scores(self, table: Table) -> Array:
         return self.of_codes(self.trees.bin_mapper.codes(table, table.every_row, Threads(1)))
 
-    def of_codes(self, codes: NDArray[np.unsignedinteger]) -> Array:
-        """The same for rows that are coded already."""
+    def of_codes(self, bins: NDArray[np.unsignedinteger]) -> Array:
+        """Scores of binned rows."""
         trees, bin_mapper = self.trees, self.trees.bin_mapper
-        scores = np.zeros((codes.shape[1], self.values.shape[1]))
+        scores = np.zeros((bins.shape[1], self.values.shape[1]))
         columns = [np.ascontiguousarray(trees.nodes[name]) for name in ("feature", "cut", "children")]
         kernels.add_leaves(
-            codes, bin_mapper.offsets, bin_mapper.categorical, trees.starts, *columns, self.values, scores
+            bins, bin_mapper.offsets, bin_mapper.categorical, trees.starts, *columns, self.values, scores
         )
         return scores
 
 
-def leaves_of(nodes: NDArray[np.void], codes: NDArray[np.unsignedinteger], bin_mapper: BinMapper) -> LeafAssignment:
+def leaves_of(nodes: NDArray[np.void], bins: NDArray[np.unsignedinteger], bin_mapper: BinMapper) -> LeafAssignment:
     """The leaf of each row, and the class of each leaf."""
-    cells = np.empty(codes.shape[1], dtype=dtypes.code_dtype(len(nodes)))
+    cells = np.empty(bins.shape[1], dtype=dtypes.code_dtype(len(nodes)))
     columns = [np.ascontiguousarray(nodes[name]) for name in ("feature", "cut", "children")]
-    kernels.find_leaves(codes, bin_mapper.offsets, bin_mapper.categorical, *columns, cells)
+    kernels.find_leaves(bins, bin_mapper.offsets, bin_mapper.categorical, *columns, cells)
     return cells, np.ascontiguousarray(nodes["class"])
 
 
 class TreeLearner:
-    """Trees on codes, each node's weighted class histograms being made for it or left over from its siblings."""
+    """Learner of trees on binned data.
+
+    The class histograms of a node are computed from its rows, or by subtraction of those of its siblings.
+    """
 
     pass_in_rows = np.inf
 
     def __init__(
         self,
-        codes: NDArray[np.unsignedinteger],
+        bins: NDArray[np.unsignedinteger],
         rows: Rows,
         bin_mapper: BinMapper,
         criterion: str,
@@ -211,14 +215,14 @@ class TreeLearner:
         growth: Growth,
         seed: int,
     ) -> None:
-        self.codes, self.rows, self.bin_mapper = codes, rows, bin_mapper
+        self.bins, self.rows, self.bin_mapper = bins, rows, bin_mapper
         self.criterion, self.negative_class, self.seed = CRITERIA[criterion], negative_class, seed
         self.offsets, self.categorical = self.bin_mapper.offsets, self.bin_mapper.categorical
-        self._max_features = growth.n_features_of(len(self.bin_mapper.features))
-        self._least = float(min(growth.min_samples_leaf, NO_LIMIT)) if growth.min_samples_leaf > 1 else 0.0
+        self._max_features = growth.n_candidates(len(self.bin_mapper.features))
+        self._min_leaf_rows = float(min(growth.min_samples_leaf, NO_LIMIT)) if growth.min_samples_leaf > 1 else 0.0
         self._max_depth = min(growth.max_depth or NO_LIMIT, NO_LIMIT)
         self._max_leaves = min(growth.max_leaf_nodes or NO_LIMIT, NO_LIMIT)
-        self._histograms = np.empty((0, self.rows.n_classes + (self._least > 0), int(self.offsets[-1])))
+        self._histograms = np.empty((0, self.rows.n_classes + (self._min_leaf_rows > 0), int(self.offsets[-1])))
 
     @classmethod
     def make(cls, given: LearnerInput) -> TreeLearner:
@@ -230,72 +234,72 @@ class TreeLearner:
 
     def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, LeafAssignment, Array]:
         if sample is None:
-            return self._grow(self.codes, self.rows.listing[0], weights.values, self.rows.weight, self.rows.starts, t)
-        codes, rows, starts = self.codes, sample.rows, sample.starts
+            return self._grow(self.bins, self.rows.listing[0], weights.values, self.rows.weight, self.rows.starts, t)
+        bins, rows, starts = self.bins, sample.rows, sample.starts
         weight, sizes = sample.weight, self.rows.weight[rows]
         if sample.extra is not None:
             extra = sample.extra
-            # Each class's synthetic rows after its real ones.
+            # The synthetic rows of each class follow its real rows.
             real = np.repeat(np.arange(self.rows.n_classes), np.diff(starts))
-            made = np.repeat(np.arange(self.rows.n_classes), np.diff(extra.starts))
-            order = np.argsort(np.concatenate([real, made]), kind="stable")
-            rows = np.concatenate([rows, extra.rows + dtypes.ROW.type(codes.shape[1])])[order]
+            synthetic = np.repeat(np.arange(self.rows.n_classes), np.diff(extra.starts))
+            order = np.argsort(np.concatenate([real, synthetic]), kind="stable")
+            rows = np.concatenate([rows, extra.rows + dtypes.ROW.type(bins.shape[1])])[order]
             weight = np.concatenate([weight, extra.weight])[order]
             sizes = np.concatenate([sizes, np.ones(len(extra.rows))])[order]
-            codes, starts = np.concatenate([codes, extra.prepared], axis=1), starts + extra.starts
-        nodes, _, _ = self._grow(codes, rows, weight / weight.sum(), sizes, starts, t)
-        cells = leaves_of(nodes, self.codes, self.bin_mapper)
+            bins, starts = np.concatenate([bins, extra.prepared], axis=1), starts + extra.starts
+        nodes, _, _ = self._grow(bins, rows, weight / weight.sum(), sizes, starts, t)
+        cells = leaves_of(nodes, self.bins, self.bin_mapper)
         return nodes, cells, weigh_pairs(cells, weights)
 
     def _grow(
         self,
-        codes: NDArray[np.unsignedinteger],
+        bins: NDArray[np.unsignedinteger],
         rows: NDArray[np.uint32],
         weight: Array,
         sizes: Array,
         starts: NDArray[np.int64],
         t: int,
     ) -> tuple[Any, LeafAssignment, Array]:
-        n_histograms, room = self._most_waiting(len(rows)), 2 * self._most_leaves(len(rows)) + 3
+        n_histograms, capacity = self._max_histograms(len(rows)), 2 * self._max_total_leaves(len(rows)) + 3
         if len(self._histograms) < n_histograms:
             self._histograms = np.empty((n_histograms, *self._histograms.shape[1:]))
         nodes: tuple[NDArray[Any], ...] = (
-            np.empty(room, dtype=np.int32), np.zeros(room, dtype=np.uint32), np.full((room, 3), -1, dtype=np.int32),
-            np.empty(room, dtype=dtypes.CLASS), np.empty(room),
+            np.empty(capacity, dtype=np.int32), np.zeros(capacity, dtype=np.uint32),
+            np.full((capacity, 3), -1, dtype=np.int32), np.empty(capacity, dtype=dtypes.CLASS), np.empty(capacity),
         )  # fmt: skip
-        cells = np.empty(codes.shape[1], dtype=dtypes.code_dtype(room))
+        cells = np.empty(bins.shape[1], dtype=dtypes.code_dtype(capacity))
         W = np.zeros((self.rows.n_classes, self.rows.n_classes))
-        counted = sizes.copy() if self._least else np.empty(0)
+        row_counts = sizes.copy() if self._min_leaf_rows else np.empty(0)
         n_nodes = kernels.grow_tree(
-            codes, self.offsets, self.categorical, rows.copy(), weight.copy(), counted, starts, self.criterion,
-            self.negative_class, TIE, self._max_depth, self._max_leaves, self._least, self._max_features, self._luck(t),
-            self._histograms, *nodes, cells, W,
+            bins, self.offsets, self.categorical, rows.copy(), weight.copy(), row_counts, starts, self.criterion,
+            self.negative_class, TIE, self._max_depth, self._max_leaves, self._min_leaf_rows, self._max_features,
+            self._random_state(t), self._histograms, *nodes, cells, W,
         )  # fmt: skip
         tree = np.empty(n_nodes, dtype=dtypes.NODE)
         for name, column in zip(dtypes.NODE.names or (), nodes, strict=True):
             tree[name] = column[:n_nodes]
         return tree, (cells, nodes[3][:n_nodes]), W
 
-    def _most_leaves(self, n_rows: int) -> int:
-        """A split may have a leaf of missing values besides the two that count."""
+    def _max_total_leaves(self, n_rows: int) -> int:
+        """Maximum number of leaves including those for missing values, of which each split may have one."""
         return min(n_rows, 2 * self._max_leaves - 1, 3 ** min(self._max_depth, 30))
 
-    def _most_waiting(self, n_rows: int) -> int:
-        """Histograms that are there at a time: of the smaller children above a node, or of all leaves."""
+    def _max_histograms(self, n_rows: int) -> int:
+        """Maximum number of histograms in memory: those on the path to a node (depth-first), or of all leaves."""
         if self._max_features < len(self.bin_mapper.features):
             return 1
         if self._max_leaves < NO_LIMIT:
-            return self._most_leaves(n_rows) + 3
+            return self._max_total_leaves(n_rows) + 3
         return 2 * min(self._max_depth, ceil(log2(n_rows + 1))) + 4
 
-    def _luck(self, t: int) -> NDArray[np.int64]:
-        """Where the generator of random numbers begins in a round: anywhere, but the same for the same seed."""
-        mixed = (self.seed * 0x9E3779B97F4A7C15 + (t + 1) * 0xBF58476D1CE4E5B9) % 2**64  # of splitmix64 [Steele 2014]
+    def _random_state(self, t: int) -> NDArray[np.int64]:
+        """Initial state of the random number generator of a round, derived from the seed."""
+        mixed = (self.seed * 0x9E3779B97F4A7C15 + (t + 1) * 0xBF58476D1CE4E5B9) % 2**64  # splitmix64 [Steele 2014]
         mixed = (mixed ^ mixed >> 30) * 0x94D049BB133111EB % 2**64
         return np.array([1 + (mixed ^ mixed >> 31) % (2**31 - 2)], dtype=np.int64)
 
     def prepare(self, table: Table, order: NDArray[np.uint32]) -> NDArray[np.unsignedinteger]:
-        return self.bin_mapper.codes(table, order, Threads(1)).astype(self.codes.dtype, copy=False)
+        return self.bin_mapper.codes(table, order, Threads(1)).astype(self.bins.dtype, copy=False)
 
     def apply(self, model: Any, prepared: Any) -> LeafAssignment:
         return leaves_of(model, prepared, self.bin_mapper)

@@ -1,4 +1,4 @@
-"""Probabilities from scores: Platt's sigmoid or isotonic regression, one against the rest for several classes."""
+"""Calibration of scores: Platt scaling or isotonic regression, one-vs-rest for more than two classes."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from adacc.algorithms.base import Array
 from adacc.model.decision import log_multipliers
 
 DECIMALS = 10
-"""Scores that differ beyond are equal: an isotonic curve may jump between them."""
+"""Decimals to which scores are rounded: an isotonic curve could jump between scores that differ by rounding errors."""
 
-FLAT = 1e-12
-"""A gradient, or a gain in likelihood, smaller than this is zero where the weights sum to 1."""
+TOLERANCE = 1e-12
+"""Gradients and changes of the mean loss below this are treated as zero."""
 
-MOST_STEPS = 100
-"""Of Newton's method, which takes about eight."""
+MAX_NEWTON_STEPS = 100
+"""Maximum number of Newton steps; about eight are needed."""
 
 
 @dataclass(frozen=True)
@@ -33,18 +33,18 @@ class Sigmoid:
 
     @classmethod
     def fit(cls, scores: Array, positive: NDArray[np.bool_], weight: Array) -> Sigmoid:
-        """Platt's fit [1999]: maximum likelihood with targets kept a little off 0 and 1, so that it always has one."""
+        """Maximum likelihood with smoothed targets [Platt 1999], which make the estimate finite."""
         n_positive, n_negative = weight[positive].sum(), weight[~positive].sum()
-        least, most = _bounds(n_positive, n_negative)
-        target = np.where(positive, most, least)
-        spread = scores.std() or 1.0  # in units of the spread the problem is well scaled whatever the votes' size
+        low, high = _smoothed_targets(n_positive, n_negative)
+        target = np.where(positive, high, low)
+        spread = scores.std() or 1.0  # standardized scores are well scaled, whatever the size of the votes
         line = np.array([1.0, np.log((n_positive + 1.0) / (n_negative + 1.0))])
-        slope, intercept = _most_likely(scores / spread, target, weight / weight.sum(), line).tolist()
+        slope, intercept = _logistic_regression(scores / spread, target, weight / weight.sum(), line).tolist()
         return cls(slope / spread, intercept)
 
     @classmethod
     def fit_rising(cls, scores: Array, positive: NDArray[np.bool_], weight: Array) -> Sigmoid:
-        """The same among the curves that do not fall: a flat one where the best would, for the loss is convex."""
+        """Like `fit`, with a slope of at least 0: if the best slope is negative, the best curve is constant."""
         curve = cls.fit(scores, positive, weight)
         return curve if curve.slope >= 0.0 else cls(0.0, cls.fit(np.zeros_like(scores), positive, weight).intercept)
 
@@ -52,46 +52,46 @@ class Sigmoid:
         return expit(self.slope * scores + self.intercept)
 
 
-def _bounds(n_positive: float, n_negative: float) -> tuple[float, float]:
-    """What Platt [1999] puts in the place of 0 and 1: Laplace's estimate from so many rows of each class."""
+def _smoothed_targets(n_positive: float, n_negative: float) -> tuple[float, float]:
+    """Targets that replace 0 and 1 [Platt 1999]."""
     return 1.0 / (n_negative + 2.0), (n_positive + 1.0) / (n_positive + 2.0)
 
 
-def _most_likely(x: Array, target: Array, weight: Array, line: Array) -> Array:
-    """Slope and intercept of logistic regression on one variable, by Newton's method with halved steps.
+def _logistic_regression(x: Array, target: Array, weight: Array, line: Array) -> Array:
+    """Slope and intercept of logistic regression on one variable, by Newton's method with step halving.
 
-    Sums are of products rather than BLAS's, which would wake its threads for them.
+    Products are summed by NumPy, because the threads of BLAS would cost more time than they save here.
     """
 
     def loss(z: Array) -> float:
         return (weight * (np.maximum(z, 0.0) + np.log1p(np.exp(-np.abs(z))) - target * z)).sum()
 
     z = line[0] * x + line[1]
-    now = loss(z)
-    for _ in range(MOST_STEPS):
+    current = loss(z)
+    for _ in range(MAX_NEWTON_STEPS):
         p = 0.5 + 0.5 * np.tanh(0.5 * z)
-        slack, bend = weight * (p - target), weight * p * (1.0 - p)
-        gradient = np.array([(slack * x).sum(), slack.sum()])
-        if np.abs(gradient).max() <= FLAT:
+        residual, curvature = weight * (p - target), weight * p * (1.0 - p)
+        gradient = np.array([(residual * x).sum(), residual.sum()])
+        if np.abs(gradient).max() <= TOLERANCE:
             break
-        bent = bend * x
-        hessian = np.array([[(bent * x).sum(), bent.sum()], [bent.sum(), bend.sum()]])
-        step = np.linalg.lstsq(hessian, gradient, rcond=None)[0]  # scores that are all the same leave the slope open
-        size = 1.0
-        while size > FLAT and loss((line[0] - size * step[0]) * x + (line[1] - size * step[1])) > now + FLAT:
+        mixed = curvature * x
+        hessian = np.array([[(mixed * x).sum(), mixed.sum()], [mixed.sum(), curvature.sum()]])
+        step = np.linalg.lstsq(hessian, gradient, rcond=None)[0]  # the hessian is singular if all scores are equal
+        size, limit = 1.0, current + TOLERANCE
+        while size > TOLERANCE and loss((line[0] - size * step[0]) * x + (line[1] - size * step[1])) > limit:
             size /= 2.0
         line = line - size * step
         z = line[0] * x + line[1]
-        now = loss(z)
+        current = loss(z)
     return line
 
 
 @dataclass(frozen=True)
 class Isotonic:
-    """The monotone step function of least squares, read with straight lines between the steps.
+    """Isotonic regression with linear interpolation.
 
-    It keeps within the targets of the sigmoid: where it has seen one class alone it would else say 0 or 1, however few
-    rows that were.
+    The values are limited to the smoothed targets of the sigmoid; otherwise ranges with rows of a single class would
+    have the probability 0 or 1, however few the rows.
     """
 
     scores: Array
@@ -99,9 +99,9 @@ class Isotonic:
 
     @classmethod
     def fit(cls, scores: Array, positive: NDArray[np.bool_], weight: Array) -> Isotonic:
-        # Rounded, so that classes of the same weight have the same bounds, and ties between them stay ties.
-        least, most = np.round(_bounds(weight[positive].sum(), weight[~positive].sum()), DECIMALS)
-        model = IsotonicRegression(y_min=least, y_max=most)
+        # Rounding gives classes of equal weight equal bounds, so that ties between them stay ties.
+        low, high = np.round(_smoothed_targets(weight[positive].sum(), weight[~positive].sum()), DECIMALS)
+        model = IsotonicRegression(y_min=low, y_max=high)
         model.fit(scores, positive.astype(float), sample_weight=weight)
         return cls(model.X_thresholds_, model.y_thresholds_)
 
@@ -111,7 +111,7 @@ class Isotonic:
 
 @dataclass(frozen=True)
 class Calibrator:
-    """Scores of an ensemble to one probability per class."""
+    """Maps the scores of an ensemble to one probability per class."""
 
     curves: tuple[Any, ...]
 
@@ -119,16 +119,16 @@ class Calibrator:
     def fit(
         cls, kind: str, scores: Array, y: NDArray[np.intp], n_classes: int, weight: Array, rising: bool = False
     ) -> Calibrator:
-        """`rising`: a sigmoid must not fall where scores rise, which an isotonic curve never does."""
+        """Fit one curve for two classes, or one per class; `rising` forbids a sigmoid that decreases with the score."""
         if scores.ndim == 1:
             return cls.fit_each(kind, [(scores, y == 1, weight)], rising)
         return cls.fit_each(kind, [(scores[:, k], y == k, weight) for k in range(n_classes)], rising)
 
     @classmethod
     def fit_each(cls, kind: str, outputs: Iterable[tuple[Array, NDArray[np.bool_], Array]], rising: bool) -> Calibrator:
-        """The same from scores, whether the row is of the class, and weights: of the second class, or of each."""
-        make = Isotonic.fit if kind == "isotonic" else Sigmoid.fit_rising if rising else Sigmoid.fit
-        return cls(tuple(make(np.round(scores, DECIMALS), positive, weight) for scores, positive, weight in outputs))
+        """Fit one curve per output, which has the scores, whether each row belongs to the class, and the weights."""
+        fit = Isotonic.fit if kind == "isotonic" else Sigmoid.fit_rising if rising else Sigmoid.fit
+        return cls(tuple(fit(np.round(scores, DECIMALS), positive, weight) for scores, positive, weight in outputs))
 
     def probabilities(self, scores: Array) -> Array:
         """Shape (n_rows, n_classes); each row sums to 1."""
@@ -142,9 +142,10 @@ class Calibrator:
 
 
 def straight_line(calibrator: Calibrator, multipliers: Array) -> tuple[float, float] | None:
-    """Slope and intercept of `decision_scores` as a function of the score, where it is linear but for the clipping.
+    """Slope and intercept of `decision_scores` as a linear function of the score, or None if it is not linear.
 
-    That is Platt's sigmoid for two classes; those of more classes are divided by their sum.
+    It is linear, apart from the clipping, for Platt's sigmoid of two classes. With more classes the probabilities are
+    divided by their sum.
     """
     curve = calibrator.curves[0]
     if not isinstance(curve, Sigmoid) or len(multipliers) > 2:

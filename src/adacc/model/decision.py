@@ -9,14 +9,14 @@ from adacc.algorithms.base import ROUNDING, Array
 
 
 def class_index(scores: Array, negative_class: int) -> NDArray[np.intp]:
-    """Number of the class that scores decide for; `negative_class` is that of a score of zero, where there are two."""
+    """Number of the class that the scores predict; for two classes, a score of zero predicts `negative_class`."""
     if scores.ndim == 2:
         return np.argmax(scores, axis=1)
     return np.where(scores == 0.0, negative_class, scores > 0.0)
 
 
 def snap_ties(scores: Array) -> Array:
-    """Scores with their ties made exact: what differs by rounding alone must not decide."""
+    """Make scores equal that differ only by rounding errors, so that rounding does not affect predictions."""
     if scores.shape[1] == 1:
         return np.where(np.abs(scores[:, 0]) <= ROUNDING, 0.0, scores[:, 0])
     largest = scores.max(axis=1, keepdims=True)
@@ -24,9 +24,9 @@ def snap_ties(scores: Array) -> Array:
 
 
 def decision_scores(probabilities: Array, multipliers: Array) -> Array:
-    """Scores that decide for the class of the largest ``multiplier * probability``: their sign or argmax is the class.
+    """Scores whose sign or argmax is the class of the largest ``multiplier * probability``.
 
-    Two classes: the log-odds of p less the log-odds of the threshold c₋/(c₊+c₋).
+    For two classes: the log-odds of p minus the log-odds of the threshold c₋/(c₊+c₋).
     """
     logs = np.log(np.clip(probabilities, 1e-15, 1.0)) + log_multipliers(multipliers)
     return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs

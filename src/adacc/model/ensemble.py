@@ -1,4 +1,4 @@
-"""The fitted model as arrays."""
+"""The weighted ensemble of weak models."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ class Ensemble:
     Attributes
     ----------
     models : Models
-        The weak models, one a round.
+        The weak models, one per round.
     votes : ndarray of shape (n_rounds, n_classes)
-        Vote of each round by predicted class.
+        Vote of each round, by predicted class.
     decision : ndarray of shape (n_classes,)
-        What the votes for each class are multiplied by.
+        Factor on the votes for each class.
     negative_class : int
-        The class of a score of zero, where there are two classes.
+        For two classes, the class that a score of zero predicts.
     factors : ndarray of shape (n_rounds, n_classes, n_classes)
-        Normalised factors of each round, from which boosting can be taken up again.
+        Normalised weight factors of each round, from which boosting can be continued.
     history : dict of ndarray
-        One entry a round of everything the loop records.
+        Records of the boosting loop, with one entry per round.
     finished : bool
-        Whether boosting ended by itself, so that there is nothing to go on with.
+        Whether boosting terminated before the maximum number of rounds, so that no rounds can be added.
     """
 
     models: Models
@@ -50,7 +50,7 @@ class Ensemble:
         return len(self.models)
 
     def first(self, n_rounds: int) -> Ensemble:
-        """The ensemble as it was after so many rounds."""
+        """The ensemble after the first `n_rounds` rounds."""
         rounds = slice(n_rounds)
         return replace(
             self,
@@ -71,19 +71,22 @@ class Ensemble:
 
     def staged_scores(self, table: Table) -> Iterator[Array]:
         """The scores after each round."""
-        shares = contributions(self.votes, self.decision)
-        total = np.zeros((table.n_rows, shares.shape[2]))
-        for (cells, lookup), share in zip(self.models.cells(table, table.every_row), shares, strict=True):
-            total += share[lookup[cells]]
+        by_round = contributions(self.votes, self.decision)
+        total = np.zeros((table.n_rows, by_round.shape[2]))
+        for (cells, lookup), contribution in zip(self.models.cells(table, table.every_row), by_round, strict=True):
+            total += contribution[lookup[cells]]
             yield snap_ties(total)
 
     def classes(self, scores: Array) -> NDArray[np.intp]:
-        """Number of the class that scores decide for."""
+        """Number of the class that the scores predict."""
         return class_index(scores, self.negative_class)
 
 
 def contributions(votes: Array, decision: Array) -> Array:
-    """What predicting a class adds to each output: shape (..., n_classes, n_outputs); one output for two classes."""
+    """Contribution of each predicted class to each output: shape (..., n_classes, n_outputs).
+
+    Two classes have a single output.
+    """
     weighted = votes * decision
     if len(decision) == 2:
         return (weighted * np.array([-1.0, 1.0]))[..., None]

@@ -1,4 +1,4 @@
-"""Exact explanations: a sum of stumps is a sum of curves, one for each feature."""
+"""Exact explanations: a sum of stumps is a sum of step functions, one per feature."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ from adacc.model.ensemble import Ensemble, contributions
 
 @dataclass(frozen=True, eq=False)
 class ShapeFunction:
-    """What one feature adds to the score, for every value it may have.
+    """Contribution of one feature to the score, as a function of the value of the feature.
 
-    A value is one number for two classes (above 0 it speaks for the second of ``classes_``), one per class for more.
+    A contribution is one number for two classes (positive values favour ``classes_[1]``), and one per class for more.
 
     Attributes
     ----------
     feature : int
         Number of the column.
     name : str
-        Its name in training, or "x3" for column 3 where the columns had none.
+        Name of the column in training, or "x3" for column 3 if the columns had no names.
     kind : {"numeric", "categorical"}
-        Whether it is split by thresholds or by equality.
+        Numeric features are split by thresholds, categorical ones by equality.
     thresholds : ndarray of shape (n_thresholds,) or None
-        Of a numeric feature: where its value changes, ascending. ``x <= thresholds[0]`` has ``values[0]``.
+        Numeric features: where the contribution changes, ascending. ``x <= thresholds[0]`` has ``values[0]``.
     categories : tuple or None
-        Of a categorical feature: the labels seen in training.
+        Categorical features: the categories seen in training.
     values : ndarray of shape (n_thresholds + 1,) or (n_categories,); (..., n_classes) for more than two classes
-        Up to the first threshold, between each two, and after the last; or of each category.
+        Contribution up to the first threshold, between the thresholds, and after the last; or of each category.
     missing : float or ndarray of shape (n_classes,)
-        Of a missing value.
+        Contribution of a missing value.
     other : float, ndarray of shape (n_classes,) or None
-        Of a category not seen in training.
+        Contribution of a category not seen in training.
 
     Examples
     --------
@@ -66,47 +66,48 @@ class ShapeFunction:
     other: Any
 
     def __call__(self, values: Any) -> Array:
-        """What the feature adds for each of these values.
+        """Contribution of each of these values.
 
         Parameters
         ----------
         values : 1-D array, list or series
-            Of the feature; None and NaN are missing.
+            Values of the feature; None and NaN are missing.
 
         Returns
         -------
         ndarray of shape (n_values,), or (n_values, n_classes) for more than two classes
         """
         table = _as_table(values, self.name)
-        bin_mapper = BinMapper((self._coding,))
+        bin_mapper = BinMapper((self._bins,))
         bin_mapper.check(table)
-        [(_, _, codes)] = bin_mapper.columns(table, table.every_row, [0])
-        return self._by_code[codes]
+        [(_, _, bins)] = bin_mapper.columns(table, table.every_row, [0])
+        return self._by_bin[bins]
 
     @property
-    def _coding(self) -> Feature:
-        """What turns values into positions in `_by_code`."""
+    def _bins(self) -> Feature:
+        """Maps values to the bins that index `_by_bin`."""
         if self.thresholds is not None:
             return NumericBins(self.thresholds)
         return CategoryBins((*(self.categories or ()), None))
 
     @property
-    def _by_code(self) -> Array:
-        rare = [self.missing] if self.other is None else [self.missing, self.other]
-        return np.concatenate([self.values, rare])
+    def _by_bin(self) -> Array:
+        """Contribution of each bin."""
+        last = [self.missing] if self.other is None else [self.missing, self.other]
+        return np.concatenate([self.values, last])
 
 
 @dataclass(frozen=True, eq=False)
 class ShapeFunctions:
-    """The score of a model, taken apart: a curve for each feature, by number or name, and a constant.
+    """The score of a model as one shape function per feature, indexed by number or name, and a constant.
 
     Attributes
     ----------
     curves : tuple of ShapeFunction
-        One for each column, in their order.
+        One per column, in the order of the columns.
     intercept : float, or ndarray of shape (n_classes,) for more than two classes
-        What no feature has a part in: rounds that do not split, or whose branches all vote alike, and the shift of a
-        calibration.
+        The part of the score that does not depend on a feature: rounds without a split or with the same vote in all
+        branches, and the intercept of a calibration.
 
     Examples
     --------
@@ -138,12 +139,12 @@ class ShapeFunctions:
         return named[0]
 
     def _contributions(self, table: Table) -> Iterator[tuple[int, Array]]:
-        """What each feature that matters adds to the score of every row."""
-        by_code = [curve._by_code for curve in self.curves]
-        matter = [j for j, values in enumerate(by_code) if values.any()]
-        bin_mapper = BinMapper(tuple(curve._coding for curve in self.curves))
-        for j, _, codes in bin_mapper.columns(table, table.every_row, matter):
-            yield j, by_code[j][codes]
+        """Contributions to the score of every row, for each feature whose contributions are not all zero."""
+        by_bin = [curve._by_bin for curve in self.curves]
+        used = [j for j, values in enumerate(by_bin) if values.any()]
+        bin_mapper = BinMapper(tuple(curve._bins for curve in self.curves))
+        for j, _, bins in bin_mapper.columns(table, table.every_row, used):
+            yield j, by_bin[j][bins]
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,17 +154,17 @@ class Explanation:
     Attributes
     ----------
     contributions : ndarray of shape (n_rows, n_features), or (n_rows, n_features, n_classes) for more than two classes
-        What each feature adds to the score of each row. For two classes, more than 0 speaks for the second class.
+        Contribution of each feature to the score of each row. For two classes, positive values favour the second class.
     intercept : float, or ndarray of shape (n_classes,) for more than two classes
-        The score before any feature speaks; with a background, the mean score of its rows.
+        The score without the contributions; with a background, the mean score of the background rows.
     scores : ndarray of shape (n_rows,), or (n_rows, n_classes) for more than two classes
-        What is explained: the `decision_function`.
+        The explained scores, those of `decision_function`.
     feature_names : tuple of str
         Names of the columns.
     classes : ndarray of shape (n_classes,)
-        The labels.
+        The class labels, sorted.
     index : pandas.Index or None
-        The rows' labels, where they were those of a pandas frame.
+        Index of the rows, if X was a pandas frame.
 
     Examples
     --------
@@ -186,10 +187,10 @@ class Explanation:
     index: Any
 
     def importance(self) -> Any:
-        """Mean absolute contribution of each feature, over the rows (and the classes, where there are more than two).
+        """Mean absolute contribution of each feature over the rows (and over the classes, if there are more than two).
 
-        With a background these are mean absolute SHAP values; without one they include what a feature adds to all
-        rows alike, and do not compare as well.
+        With a background these are mean absolute SHAP values. Without one they include the part that is the same for
+        all rows, which makes features harder to compare.
 
         Returns
         -------
@@ -207,7 +208,7 @@ class Explanation:
         Returns
         -------
         pandas.DataFrame
-            A column for each feature; for more than two classes, for each pair (class, feature), so that
+            One column per feature; for more than two classes, one per pair (class, feature), so that
             ``frame()[label]`` has the contributions to one class.
         """
         import pandas as pd
@@ -222,7 +223,7 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Additive:
-    """A fitted model as the sum that it is: ``decision_function = slope · (constant + curves) + shift``."""
+    """A fitted model as a sum of functions: ``decision_function = slope · (constant + curves) + shift``."""
 
     ensemble: Ensemble
     steps: Steps
@@ -234,53 +235,53 @@ class Additive:
 
     @property
     def shape_functions(self) -> ShapeFunctions:
-        used = {j: (coding, values) for j, coding, values in self.steps.curves()}
+        used = {j: (bins, values) for j, bins, values in self.steps.curves()}
         curves = []
         for j, (feature, name) in enumerate(zip(self.features, self.names, strict=True)):
-            coding, values = used.get(j) or self._unused(feature)
-            curves.append(_shape_function(j, name, coding, self._of_outputs(self.slope * values)))
-        return ShapeFunctions(tuple(curves), self._of_outputs(self.slope * self.steps.constant + self.shift))
+            bins, values = used.get(j) or self._unused(feature)
+            curves.append(_shape_function(j, name, bins, self._squeeze(self.slope * values)))
+        return ShapeFunctions(tuple(curves), self._squeeze(self.slope * self.steps.constant + self.shift))
 
     def _unused(self, feature: Feature) -> tuple[Feature, Array]:
-        """The coding and the values of a feature that no stump splits on."""
-        coding = feature if isinstance(feature, CategoryBins) else NumericBins(np.empty(0))
-        return coding, np.zeros((coding.n_codes, len(self.steps.constant)))
+        """The bins and the contributions, which are 0, of a feature that no stump splits on."""
+        bins = feature if isinstance(feature, CategoryBins) else NumericBins(np.empty(0))
+        return bins, np.zeros((bins.n_codes, len(self.steps.constant)))
 
     def explain(self, table: Table, background: Table | None, index: Any) -> Explanation:
-        """Each row's score in parts, less their means over the background if there is one.
+        """Contributions to the score of each row, minus their means over the background if there is one.
 
-        These are the Shapley values of the game that replaces features by those of background rows: of a sum, each
-        feature's is its own part less that part's mean, whichever features came before it.
+        With a background these are interventional Shapley values: for an additive model, the Shapley value of a feature
+        is its contribution minus the mean of this contribution over the background rows.
         """
         functions = self.shape_functions
         intercept = functions.intercept
-        parts = np.zeros((table.n_rows, len(functions), *np.shape(intercept)))
+        by_feature = np.zeros((table.n_rows, len(functions), *np.shape(intercept)))
         for j, values in functions._contributions(table):
-            parts[:, j] = values
+            by_feature[:, j] = values
         if background is not None:
             for j, values in functions._contributions(background):
                 mean = values.mean(axis=0)
-                parts[:, j] -= mean
+                by_feature[:, j] -= mean
                 intercept = intercept + mean
         scores = self.slope * self.ensemble.scores(table) + self.shift
-        return Explanation(parts, intercept, scores, self.names, self.classes, index)
+        return Explanation(by_feature, intercept, scores, self.names, self.classes, index)
 
-    def _of_outputs(self, values: Array) -> Any:
-        """The values without their last axis where that has but one output, for two classes."""
+    def _squeeze(self, values: Array) -> Any:
+        """Remove the last axis if it has a single output, as for two classes."""
         return values if values.shape[-1] > 1 else values[..., 0][()]
 
 
 def additive(
     ensemble: Ensemble, calibrator: Calibrator | None, multipliers: Any, names: tuple[str, ...], classes: NDArray[Any]
 ) -> Additive:
-    """The model as a sum of functions of single features, or an error that says why it is none."""
+    """The model as a sum of functions of single features; raises an error if it is not additive."""
     models = ensemble.models
     steps = models.step_functions(contributions(ensemble.votes, ensemble.decision))
     if steps is None or models.bin_mapper is None:
         kind = type(models.describe(classes)[0]).__name__
         raise ValueError(
-            f"the weak learners of this model are of the type {kind}, which may combine features, so that no feature "
-            "has a part of the score to itself: use the native stumps (estimator=None, max_depth=1), or "
+            f"explanations need weak learners that use a single feature, got the type {kind}, which may combine "
+            "features: use the native stumps (estimator=None, max_depth=1), or "
             "sklearn.inspection.permutation_importance, which takes any model"
         )
     line = (1.0, 0.0) if calibrator is None else straight_line(calibrator, multipliers)
@@ -288,22 +289,22 @@ def additive(
         two = len(classes) == 2
         what = "isotonic calibration" if two else "the calibration of more than two classes"
         use = 'calibration="sigmoid", or a model without calibration' if two else "a model without calibration"
-        raise ValueError(f"{what} bends the score, which then is no sum of one part for each feature: use {use}")
+        raise ValueError(f"{what} makes the score a non-additive function of the features: use {use}")
     return Additive(ensemble, steps, models.bin_mapper.features, names, classes, *line)
 
 
-def _shape_function(j: int, name: str, coding: Feature, by_code: Array) -> ShapeFunction:
-    if isinstance(coding, NumericBins):
-        return ShapeFunction(j, name, "numeric", coding.thresholds, None, by_code[:-1], by_code[-1], None)
-    labels, other = coding.values, by_code[-1]
+def _shape_function(j: int, name: str, bins: Feature, by_bin: Array) -> ShapeFunction:
+    if isinstance(bins, NumericBins):
+        return ShapeFunction(j, name, "numeric", bins.thresholds, None, by_bin[:-1], by_bin[-1], None)
+    labels, other = bins.values, by_bin[-1]
     has_missing = bool(labels) and labels[-1] is None
     known = labels[:-1] if has_missing else labels
-    missing = by_code[len(known)]  # if there was none in training, it is one more label not seen
-    return ShapeFunction(j, name, "categorical", None, known, by_code[: len(known)], missing, other)
+    missing = by_bin[len(known)]  # without missing values in training, it equals `other`
+    return ShapeFunction(j, name, "categorical", None, known, by_bin[: len(known)], missing, other)
 
 
 class _Column(ArrayTable):
-    """One column, which has a name."""
+    """A table of one named column."""
 
     def __init__(self, values: NDArray[Any], name: str) -> None:
         super().__init__(values[:, None])
@@ -314,7 +315,7 @@ class _Column(ArrayTable):
 
 
 def _as_table(values: Any, name: str) -> Table:
-    """Values of one feature as a table, so that they are read as the model reads them."""
+    """Convert the values of one feature to a table, so that they are read in the same way as X."""
     series = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
         return read(series.alias(name).to_frame().to_native())

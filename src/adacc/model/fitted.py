@@ -22,7 +22,7 @@ from adacc.model.explanations import Additive, additive
 
 @dataclass(frozen=True)
 class FittedModel:
-    """Everything that prediction, explanation, model files and export need of a trained classifier.
+    """A trained classifier as plain data, for prediction, explanation, model files and export.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class FittedModel:
             self.bin_mapper.check(table)
 
     def unseen_categories(self, table: Table) -> dict[str, Unseen]:
-        """The categories, by column, that training has not seen, in the columns that the model uses."""
+        """Categories that were not seen in training, by column, in the columns that the model uses."""
         for column in self.ensemble.models.used.tolist():
             feature = None if self.bin_mapper is None else self.bin_mapper.features[column]
             if isinstance(feature, CategoryBins):
@@ -128,6 +128,6 @@ class FittedModel:
         return models.step_functions(np.zeros((len(models), len(self.classes), 1))) is not None
 
     def additive(self) -> Additive:
-        """The decision score as a sum of functions of single features; an error if it is not one."""
+        """The decision score as a sum of functions of single features; raises an error if it is not additive."""
         calibrator = None if self.multipliers is None else self.calibrator
         return additive(self.ensemble, calibrator, self.multipliers, self.column_names, self.classes)

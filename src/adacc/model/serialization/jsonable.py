@@ -1,7 +1,7 @@
-"""Parameters and labels as JSON and back, so that 1, 1.0, True, "1", NaN and None, and NumPy's own, stay what they are.
+"""Type-preserving JSON encoding of parameters and labels: 1, 1.0, True, "1", NaN, None and NumPy scalars differ.
 
-What JSON has stands for itself; anything else is an object with one name for its kind, such as ``{"tuple": [1, 2]}``
-or ``{"scalar": 1, "dtype": "<i8"}``.
+Values that JSON supports are stored unchanged; others are objects whose key names the type, such as
+``{"tuple": [1, 2]}`` or ``{"scalar": 1, "dtype": "<i8"}``.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from adacc.model.serialization.archive import ModelFileError
 _DTYPE = re.compile(r"\|b1|\|[iu]1|[<>][iuf][248]|[<>]U\d{1,7}|\|O")
 _TYPES = {"b": bool, "i": int, "u": int, "f": float, "U": str}
 
-MOST_CHARACTERS = 2**24
-"""That an array of strings may have room for: a short file can name a dtype of strings of any length."""
+MAX_CHARACTERS = 2**24
+"""Maximum number of characters of an array of strings, as a short file can name a dtype of very long strings."""
 
 
 Known = Mapping[str, type]
-"""Classes by name whose instances are kept as their parameters."""
+"""Classes, by name, whose instances are stored as their parameters."""
 
 
 def encode(value: Any, what: str, known: Known = MappingProxyType({})) -> Any:
-    """A value as JSON; `what` names it in the error if JSON cannot hold it."""
+    """Encode a value as JSON; `what` names the value in error messages."""
     kind = type(value)
     if value is None or kind in (bool, str) or (kind is int and _is_small(value)):
         return value
@@ -48,13 +48,13 @@ def encode(value: Any, what: str, known: Known = MappingProxyType({})) -> Any:
     if known.get(kind.__name__) is kind:
         return {"splitter": kind.__name__, "parameters": encode(vars(value), what)}
     raise TypeError(
-        f"{what} cannot be kept in a model file: {value!r:.80}, of type {kind.__name__}. It holds None, booleans, "
+        f"{what} cannot be saved to a model file: {value!r:.80}, of type {kind.__name__}. Allowed are None, booleans, "
         "strings, numbers of up to 64 bits, and lists, tuples, dicts and arrays of these; or use pickle or joblib"
     )
 
 
 def decode(plain: Any, what: str, known: Known = MappingProxyType({})) -> Any:
-    """The value that was encoded."""
+    """Decode a value; `what` names the value in error messages."""
     match plain:
         case None | bool() | str():
             return plain
@@ -76,23 +76,23 @@ def decode(plain: Any, what: str, known: Known = MappingProxyType({})) -> Any:
             return _array(values, dtype, what)
         case {"splitter": str(name), "parameters": parameters} if len(plain) == 2 and name in known:
             return _instance(known[name], decode(parameters, what), what)
-    raise ModelFileError(f"{what} has a value that means nothing: {plain!r:.80}")
+    raise ModelFileError(f"{what} has an invalid value: {plain!r:.80}")
 
 
 def _instance(cls: type, parameters: Any, what: str) -> Any:
     try:
         return cls(**parameters)
     except (TypeError, ValueError) as error:
-        raise ModelFileError(f"{what} cannot be a {cls.__name__} of {parameters!r:.80}: {error}") from None
+        raise ModelFileError(f"{what} has invalid parameters of {cls.__name__}, {parameters!r:.80}: {error}") from None
 
 
 def decode_labels(plain: Any, what: str) -> list[Any]:
-    """Values that are neither containers nor equal to one another."""
+    """Decode a list of distinct scalars."""
     labels = [decode(value, what) for value in plain] if isinstance(plain, list) else None
     if labels is None or not all(map(_is_label, labels)):
         raise ModelFileError(f"{what} must be a list of strings, numbers, booleans or None, got {plain!r:.80}")
     if len(set(labels)) < len(labels):
-        raise ModelFileError(f"{what} has a label twice: {plain!r:.80}")
+        raise ModelFileError(f"{what} must be distinct, got {plain!r:.80}")
     return labels
 
 
@@ -101,33 +101,33 @@ def _is_label(value: Any) -> bool:
 
 
 def _is_small(value: int) -> bool:
-    """Whether a number has at most 64 bits; larger ones could be chosen to have all the same hash."""
+    """Whether an integer has at most 64 bits; larger integers could be crafted to have equal hashes."""
     return -(2**63) <= value < 2**64
 
 
 def _decode_pair(pair: Any, what: str, known: Known) -> tuple[Any, Any]:
     if not isinstance(pair, list) or len(pair) != 2:
-        raise ModelFileError(f"{what} has a value that means nothing: {pair!r:.80}")
+        raise ModelFileError(f"{what} has an invalid value: {pair!r:.80}")
     [key] = decode_labels(pair[:1], what)
     return key, decode(pair[1], what, known)
 
 
 def _array(values: list[Any], dtype: str, what: str) -> NDArray[Any]:
-    """An array of this dtype that holds these very values, none that they could be converted to."""
+    """Make an array of a dtype that represents all values exactly."""
     items = [decode(value, what) for value in values]
-    fault = ModelFileError(f"{what} cannot be of dtype {dtype!r:.80}: {values!r:.80}")
+    invalid = ModelFileError(f"{what} cannot be of dtype {dtype!r:.80}: {values!r:.80}")
     if not _DTYPE.fullmatch(dtype):
-        raise fault
+        raise invalid
     kind = dtype[1]
     if not all(_is_label(item) if kind == "O" else type(item) is _TYPES[kind] for item in items):
-        raise fault
-    if kind == "U" and int(dtype[2:]) * len(items) > MOST_CHARACTERS:
-        raise fault
+        raise invalid
+    if kind == "U" and int(dtype[2:]) * len(items) > MAX_CHARACTERS:
+        raise invalid
     if kind in "iu" and not all(np.iinfo(dtype).min <= item <= np.iinfo(dtype).max for item in items):
-        raise fault  # NumPy 1 would let them wrap around
+        raise invalid  # NumPy 1 would wrap around
     array = np.empty(len(items), dtype)
     with np.errstate(over="ignore"):
         array[:] = items
     if array.tolist() != items:
-        raise fault
+        raise invalid
     return array

@@ -1,8 +1,7 @@
-"""Reads a `FittedModel` from the content of a model file, and validates all of it.
+"""Validating reader that makes a `FittedModel` from the content of a model file.
 
-Kernels do not check bounds: an invalid feature, bin or class number would read memory outside an array. Every number
-is therefore checked before a model is made of it, as if the file came from an attacker. docs/model-file.md describes
-the file.
+Kernels do not check bounds: an invalid feature, bin or class number would read memory outside an array. All content is
+therefore validated as untrusted input. docs/model-file.md describes the format.
 """
 
 from __future__ import annotations
@@ -29,17 +28,17 @@ T = TypeVar("T")
 BY_CLASS = ("class_cost", "class_weight", "class_recall")
 AFTER_EARLY_STOPPING = "validation_balanced_accuracy"
 HISTORY = ("alpha", "weighted_error", "normaliser", *BY_CLASS, "bound", AFTER_EARLY_STOPPING)
-"""Records of the rounds: one number a round, or one per class; `alpha` may be either."""
+"""Records of the rounds, with one number per round or one per class; `alpha` has either."""
 
 
 class FieldReader:
-    """Takes the fields of a file out one by one; each must exist, and `check_nothing_left` finds unknown ones."""
+    """Reads and removes the fields of a file; each must exist, and `check_nothing_left` reports unknown ones."""
 
     def __init__(self, document: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
         self.document, self.arrays = dict(document), dict(arrays)
 
     def entry(self, name: str, *kinds: type[T]) -> T:
-        """An entry of the document, of one of these types."""
+        """Entry of the document, which must have one of these types."""
         if name not in self.document:
             raise ModelFileError(f"{archive.DOCUMENT} has no {name!r}")
         value = self.document.pop(name)
@@ -49,33 +48,33 @@ class FieldReader:
         return value
 
     def array(self, name: str, dtype: Any, *shape: int | None) -> NDArray[Any]:
-        """An array of this dtype and shape, None for any size."""
+        """Array with this dtype and shape; None stands for any size."""
         if name not in self.arrays:
             raise ModelFileError(f"there is no {name}.npy")
         array = self.arrays.pop(name)
         if array.dtype != dtype:
-            raise ModelFileError(f"{name}.npy must be of dtype {np.dtype(dtype)}, not {array.dtype}")
-        fits = [size in (None, found) for size, found in zip(shape, array.shape, strict=False)]
+            raise ModelFileError(f"{name}.npy must be of dtype {np.dtype(dtype)}, got {array.dtype}")
+        fits = [wanted in (None, size) for wanted, size in zip(shape, array.shape, strict=False)]
         if array.ndim != len(shape) or not all(fits):
             wanted = ", ".join("any" if size is None else str(size) for size in shape)
-            raise ModelFileError(f"{name}.npy must have the shape ({wanted}), not {array.shape}")
+            raise ModelFileError(f"{name}.npy must have the shape ({wanted}), got {array.shape}")
         return array
 
     def finite(self, name: str, *shape: int | None) -> Array:
-        """An array of finite floats."""
+        """Array of finite floats."""
         array = self.array(name, np.float64, *shape)
         if not np.isfinite(array).all():
             raise ModelFileError(f"{name}.npy must hold finite numbers")
         return array
 
     def check_nothing_left(self) -> None:
-        left = [*self.document, *(f"{name}.npy" for name in self.arrays)]
-        if left:
-            raise ModelFileError(f"there is {left[0]!r:.80}, which format {archive.VERSION} does not have")
+        unknown = [*self.document, *(f"{name}.npy" for name in self.arrays)]
+        if unknown:
+            raise ModelFileError(f"format {archive.VERSION} has no field {unknown[0]!r:.80}")
 
 
 def read_model(fields: FieldReader) -> FittedModel:
-    """The fitted model that the fields describe."""
+    """Make the fitted model that the fields describe."""
     classes = _classes(fields)
     features = _features(fields)
     ensemble = _ensemble(fields, features, len(classes))
@@ -89,7 +88,7 @@ def read_model(fields: FieldReader) -> FittedModel:
         multipliers=multipliers,
         training=fields.entry("training", dict, str, type(None)),
         seed=_seed(fields),
-        oob_balanced_accuracy=_share(fields, "out_of_bag") if "out_of_bag" in fields.document else None,
+        oob_balanced_accuracy=_fraction(fields, "out_of_bag") if "out_of_bag" in fields.document else None,
     )
 
 
@@ -100,7 +99,7 @@ def _classes(fields: FieldReader) -> NDArray[Any]:
         raise ModelFileError(f"'classes' must be an array of 2 to {dtypes.MAX_CLASSES} labels, got {plain!r:.80}")
     labels = classes.tolist()
     if len(set(labels)) < len(labels) or any(label is None or label != label for label in labels):
-        raise ModelFileError(f"'classes' must be different labels, none of them missing, got {plain!r:.80}")
+        raise ModelFileError(f"'classes' must be distinct labels without missing values, got {plain!r:.80}")
     return classes
 
 
@@ -111,12 +110,12 @@ def _seed(fields: FieldReader) -> int | None:
     return seed
 
 
-def _share(fields: FieldReader, name: str) -> float:
-    """A number from 0 to 1, or NaN, which JSON does not have."""
-    share = fields.entry(name, float, type(None))
-    if share is not None and not 0.0 <= share <= 1.0:
-        raise ModelFileError(f"{name!r} must be from 0 to 1, or null, got {share}")
-    return np.nan if share is None else share
+def _fraction(fields: FieldReader, name: str) -> float:
+    """Number from 0 to 1; null stands for NaN, which JSON does not have."""
+    value = fields.entry(name, float, type(None))
+    if value is not None and not 0.0 <= value <= 1.0:
+        raise ModelFileError(f"{name!r} must be from 0 to 1, or null, got {value}")
+    return np.nan if value is None else value
 
 
 def _feature_names(fields: FieldReader, n_features: int) -> tuple[str, ...] | None:
@@ -132,30 +131,34 @@ def _features(fields: FieldReader) -> tuple[Feature, ...]:
     n_features = fields.entry("n_features", int)
     sizes = fields.array("n_thresholds", np.int64, None)
     if n_features < 1 or len(sizes) != n_features:
-        raise ModelFileError(f"'n_features' is {n_features}, but n_thresholds.npy is of {len(sizes)} features")
-    pieces = _split(fields.finite("thresholds", None), sizes, "thresholds")
-    for j, piece in enumerate(pieces):
-        if (piece[1:] <= piece[:-1]).any():
-            raise ModelFileError(f"the thresholds of feature {j} must ascend")
-    features: list[Feature] = [NumericBins(piece) for piece in pieces]
-    before = -1
+        raise ModelFileError(f"'n_features' is {n_features}, but n_thresholds.npy has {len(sizes)} features")
+    by_feature = _split(fields.finite("thresholds", None), sizes, "thresholds")
+    for j, thresholds in enumerate(by_feature):
+        if (thresholds[1:] <= thresholds[:-1]).any():
+            raise ModelFileError(f"the thresholds of feature {j} must be strictly increasing")
+    features: list[Feature] = [NumericBins(thresholds) for thresholds in by_feature]
+    previous = -1
     for pair in fields.entry("categories", list):
         match pair:
-            case [int(j), list(plain)] if type(j) is int and before < j < n_features and sizes[j] == 0:
+            case [int(j), list(plain)] if type(j) is int and previous < j < n_features and sizes[j] == 0:
                 labels = decode_labels(plain, f"the categories of feature {j}")
             case _:
-                raise ModelFileError(f"'categories' must be of ascending features without thresholds, got {pair!r:.80}")
+                raise ModelFileError(
+                    f"'categories' must list features without thresholds in ascending order, got {pair!r:.80}"
+                )
         if None in labels[:-1]:
-            raise ModelFileError(f"of the categories of feature {j} None must be the last, got {plain!r:.80}")
-        features[j], before = CategoryBins(tuple(labels)), j
+            raise ModelFileError(f"None must be the last category of feature {j}, got {plain!r:.80}")
+        features[j], previous = CategoryBins(tuple(labels)), j
     return tuple(features)
 
 
 def _split(joined: Array, sizes: NDArray[np.int64], name: str) -> list[Array]:
-    """The pieces of an array, of these sizes."""
-    # The sizes one by one first: a sum of numbers near the end of their range could come out at anything.
+    """Split an array into pieces of these sizes."""
+    # Each size is checked before their sum, which could overflow.
     if (sizes < 0).any() or (sizes > len(joined)).any() or sizes.sum() != len(joined):
-        raise ModelFileError(f"{name}.npy has {len(joined)} elements, and the sizes of its parts do not add up to that")
+        raise ModelFileError(
+            f"{name}.npy has {len(joined)} elements, but the sizes of its pieces do not add up to that"
+        )
     return np.split(joined, np.cumsum(sizes)[:-1])
 
 
@@ -180,7 +183,7 @@ def _ensemble(fields: FieldReader, features: tuple[Feature, ...], n_classes: int
 
 
 def _models(fields: FieldReader, features: tuple[Feature, ...], n_classes: int) -> Models:
-    # Early files of format 2, and those of format 1, hold stumps or trees and do not name them.
+    # Files of format 1, and early files of format 2, do not name the learner.
     name = "tree" if "tree_sizes" in fields.arrays else "stump"
     if "learner" in fields.document:
         name = fields.entry("learner", str)
@@ -209,7 +212,7 @@ def _calibration(fields: FieldReader, n_classes: int) -> tuple[Calibrator | None
     kind, n_curves = fields.entry("calibration", str, type(None)), 1 if n_classes == 2 else n_classes
     if kind is None:
         return None, None
-    # Without multipliers the probabilities do not decide: the votes do.
+    # Without multipliers the votes decide, not the probabilities.
     multipliers = fields.finite("multipliers", n_classes) if "multipliers" in fields.arrays else None
     if kind == "sigmoid":
         lines = fields.finite("sigmoid", n_curves, 2).tolist()
@@ -219,7 +222,9 @@ def _calibration(fields: FieldReader, n_classes: int) -> tuple[Calibrator | None
     sizes = fields.array("isotonic_sizes", np.int64, n_curves)
     scores = _split(fields.finite("isotonic_scores", None), sizes, "isotonic_scores")
     values = _split(fields.finite("isotonic_values", None), sizes, "isotonic_values")
-    for of_curve, given in zip(scores, values, strict=True):
-        if len(of_curve) == 0 or (of_curve[1:] <= of_curve[:-1]).any() or (given < 0.0).any() or (given > 1.0).any():
-            raise ModelFileError("the points of an isotonic curve must ascend, and their values lie from 0 to 1")
+    for x, p in zip(scores, values, strict=True):
+        if len(x) == 0 or (x[1:] <= x[:-1]).any() or (p < 0.0).any() or (p > 1.0).any():
+            raise ModelFileError(
+                "the scores of an isotonic curve must be strictly increasing, and its values from 0 to 1"
+            )
     return Calibrator(tuple(map(Isotonic, scores, values))), multipliers

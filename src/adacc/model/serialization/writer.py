@@ -1,4 +1,4 @@
-"""Writes a `FittedModel` as the document and the arrays of a model file."""
+"""Conversion of a `FittedModel` to the document and the arrays of a model file."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from adacc.model.serialization.jsonable import encode
 def describe(
     model: FittedModel, estimator: str, parameters: dict[str, Any], notes: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The document and the arrays of a model file.
+    """Make the document and the arrays of a model file.
 
     `estimator` and `parameters` are the name and the encoded parameters of the scikit-learn class that holds the model.
     """
     ensemble, bin_mapper = model.ensemble, model.bin_mapper
     if bin_mapper is None:
-        raise ValueError("a model with external weak learners cannot be kept in a model file")
+        raise ValueError("a model with external weak learners cannot be saved to a model file")
     _check_notes(notes)
     features, names = bin_mapper.features, model.column_names
     calibration, calibration_arrays = _describe_calibration(model.calibrator)
@@ -70,12 +70,14 @@ def describe(
 
 def _check_notes(notes: dict[str, Any]) -> None:
     try:
-        kept = isinstance(notes, dict) and json.loads(json.dumps(notes, allow_nan=False)) == notes
+        valid = isinstance(notes, dict) and json.loads(json.dumps(notes, allow_nan=False)) == notes
     except (TypeError, ValueError, RecursionError):
-        kept = False
-    if not kept:
-        what = "with strings for names, of strings, finite numbers, booleans, None, and lists and dicts of these"
-        raise TypeError(f"notes must be a dict that JSON can hold, {what}; got {notes!r:.80}")
+        valid = False
+    if not valid:
+        wanted = (
+            "a dict that JSON can represent: string keys, and strings, finite numbers, booleans, None, lists or dicts"
+        )
+        raise TypeError(f"notes must be {wanted}, got {notes!r:.80}")
 
 
 def _describe_calibration(calibrator: Calibrator | None) -> tuple[str | None, dict[str, Array]]:
