@@ -23,7 +23,7 @@ from sklearn.model_selection import StratifiedKFold
 from adacc import AdaCCForestClassifier, metrics
 from adacc.estimators import forest as tuning
 from adacc.estimators.base import restore
-from adacc.estimators.reading import read_training
+from adacc.estimators.input_validation import read_training
 from adacc.study.plan import Task, read_protocol
 from adacc.study.run import load, split
 

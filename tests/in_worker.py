@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 import adacc
-from adacc.estimators.persistence import pack
+from adacc.estimators.saving import pack
 
 
 def table(n_rows=4000, n_columns=6, seed=0):

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
         RUSBoostClassifier,
         SMOTEBoostClassifier,
     )
-    from adacc.estimators.decision import CostDecision
+    from adacc.estimators.cost_decision import CostDecision
     from adacc.estimators.folds import TimeSplit
     from adacc.estimators.forest import AdaCCForestClassifier
     from adacc.estimators.loading import load
     from adacc.estimators.search import CostSearchCV
-    from adacc.estimators.unseen import UnseenCategoryWarning
+    from adacc.estimators.unseen_categories import UnseenCategoryWarning
     from adacc.model.serialization.archive import ModelFileError
 
 __version__ = "0.1.0"
@@ -71,8 +71,8 @@ _MODULES = (
     "estimators.folds",
     "estimators.forest",
     "estimators.search",
-    "estimators.decision",
-    "estimators.unseen",
+    "estimators.cost_decision",
+    "estimators.unseen_categories",
     "estimators.loading",
 )
 _SHOWN = ("datasets", "distributed", "export", "inspect", "metrics", "tables")

@@ -8,7 +8,7 @@ from support import thinned
 
 from adacc import kernels
 from adacc.data.binning import NONE, NumericBins, find_thresholds
-from adacc.estimators.reading import number_labels
+from adacc.estimators.input_validation import number_labels
 from adacc.kernels.thresholds import INSERTION_SORT_MAX, spread
 
 N_VALUES = 1500  # more than two blocks

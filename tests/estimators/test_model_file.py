@@ -21,7 +21,7 @@ import adacc
 from adacc.algorithms.adacc import AdaCC1
 from adacc.algorithms.catalog import ESTIMATORS
 from adacc.estimators.loading import loads
-from adacc.estimators.persistence import pack
+from adacc.estimators.saving import pack
 from adacc.model.serialization import archive
 from adacc.model.serialization.archive import ModelFileError
 

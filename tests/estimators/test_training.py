@@ -22,7 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 import adacc
 from adacc.boosting.session import train
 from adacc.estimators.booster import settings_of
-from adacc.estimators.reading import read_training
+from adacc.estimators.input_validation import read_training
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold
 
 import adacc
 from adacc import UnseenCategoryWarning
-from adacc.estimators.unseen import unseen_ignored
+from adacc.estimators.unseen_categories import unseen_ignored
 
 GOLDEN = Path(__file__).parent / "golden"
 NAMES = "ignore:X does not have valid feature names"

@@ -82,7 +82,7 @@ class ModelFile:
         return self._count_unseen(batches, source_name(options.data))
 
     def _count_unseen(self, batches: Batches, where: str) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
-        from adacc.estimators.unseen import describe_unseen
+        from adacc.estimators.unseen_categories import describe_unseen
 
         total: dict[str, Unseen] = {}
         n_rows = 0

@@ -26,7 +26,7 @@ from adacc.algorithms.catalog import FORESTS, suggestion
 from adacc.compare.binary_problem import Problem
 from adacc.compare.splits import Split
 from adacc.estimators.forest import AdaCCForestClassifier
-from adacc.estimators.unseen import unseen_ignored
+from adacc.estimators.unseen_categories import unseen_ignored
 from adacc.evaluation.baselines import BASELINES
 from adacc.evaluation.fold_data import FoldData
 from adacc.evaluation.predictions import Predictions

@@ -21,8 +21,8 @@ from adacc.distributed.training import check_supported, train
 from adacc.estimators import classifiers
 from adacc.estimators.base import restore
 from adacc.estimators.booster import FAILED_AT_ONCE, BaseBoosting, report_round, settings_of
+from adacc.estimators.input_validation import read_weight, set_columns
 from adacc.estimators.parameters import parameters
-from adacc.estimators.reading import read_weight, set_columns
 
 DOC = """{name} for rows on the workers of a Dask cluster.
 

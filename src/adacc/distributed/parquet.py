@@ -25,7 +25,7 @@ from adacc.distributed.partition_stats import Partition, PartitionTask
 from adacc.distributed.training import DataStatistics, boost, check_supported, collect_statistics
 from adacc.estimators.base import restore
 from adacc.estimators.booster import FAILED_AT_ONCE, BaseBoosting, report_round, settings_of
-from adacc.estimators.reading import find_negative_class, read_weight, set_columns
+from adacc.estimators.input_validation import find_negative_class, read_weight, set_columns
 from adacc.estimators.scoring import BY_COUNTS, Counts, ranks
 from adacc.estimators.search import CostSearchCV, read_costs, read_search
 from adacc.tables.chunks import Chunks

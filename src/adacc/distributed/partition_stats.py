@@ -35,7 +35,14 @@ from adacc.data.columns import Table
 from adacc.data.threads import Threads
 from adacc.data.weights import WeightScaler
 from adacc.estimators.booster import BaseBoosting
-from adacc.estimators.reading import NO_WEIGHT, check_classes, check_labels, number_labels, read_table, read_weight
+from adacc.estimators.input_validation import (
+    NO_WEIGHT,
+    check_classes,
+    check_labels,
+    number_labels,
+    read_table,
+    read_weight,
+)
 from adacc.kernels import dtypes
 
 

@@ -25,8 +25,8 @@ from adacc.distributed.partition_stats import (
 )
 from adacc.estimators.booster import BaseBoosting
 from adacc.estimators.calibration import calibration_terms
+from adacc.estimators.input_validation import columns_of, find_negative_class
 from adacc.estimators.provenance import training_record
-from adacc.estimators.reading import columns_of, find_negative_class
 from adacc.model.calibration import Calibrator
 from adacc.model.fitted import FittedModel
 

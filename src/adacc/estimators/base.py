@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from adacc.algorithms.base import Array
 from adacc.data.columns import Table, is_frame
-from adacc.estimators.persistence import save
-from adacc.estimators.reading import read_table, set_columns
-from adacc.estimators.unseen import warn_of_unseen
+from adacc.estimators.input_validation import read_table, set_columns
+from adacc.estimators.saving import save
+from adacc.estimators.unseen_categories import warn_of_unseen
 from adacc.model.explanations import Explanation, ShapeFunctions
 from adacc.model.fitted import FittedModel
 

@@ -19,9 +19,9 @@ from adacc.data.training_set import TrainingSet
 from adacc.estimators.base import BaseAdditiveClassifier
 from adacc.estimators.calibration import calibrate
 from adacc.estimators.compat import CALLER_OF_FIT, CallbackRounds, CallbackSupportMixin, with_callbacks
+from adacc.estimators.input_validation import columns_of, columns_restored_on_failure, hold_out, read_training
 from adacc.estimators.parameters import parameters
 from adacc.estimators.provenance import check_same_training, training_record
-from adacc.estimators.reading import columns_of, columns_restored_on_failure, hold_out, read_training
 from adacc.estimators.settings import read_settings
 from adacc.model.ensemble import Ensemble
 from adacc.model.fitted import FittedModel

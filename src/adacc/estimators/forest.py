@@ -24,7 +24,7 @@ from adacc.data.threads import Threads
 from adacc.data.training_set import TrainingSet
 from adacc.estimators.base import BaseAdditiveClassifier
 from adacc.estimators.folds import tuning_folds
-from adacc.estimators.reading import columns_of, columns_restored_on_failure, read_training
+from adacc.estimators.input_validation import columns_of, columns_restored_on_failure, read_training
 from adacc.estimators.settings import check_folds, one_of, read_growth, read_n_jobs, read_seed, whole
 from adacc.learners.splits import CRITERIA
 from adacc.model.calibration import Calibrator

@@ -6,7 +6,7 @@ import os
 
 from adacc.estimators import classifiers, forest
 from adacc.estimators.base import BaseAdditiveClassifier, restore
-from adacc.estimators.persistence import unpack
+from adacc.estimators.saving import unpack
 from adacc.model.serialization import archive
 from adacc.model.serialization.archive import ModelFileError
 

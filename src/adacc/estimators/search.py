@@ -25,10 +25,10 @@ from adacc.data.training_set import TrainingSet
 from adacc.estimators.base import restore
 from adacc.estimators.booster import BaseBoosting, finish_model, settings_of
 from adacc.estimators.folds import search_folds
-from adacc.estimators.reading import columns_of, read_training, set_columns
+from adacc.estimators.input_validation import columns_of, read_training, set_columns
 from adacc.estimators.scoring import ranks, read_scoring, score, scores_by_counts, without_predicting
 from adacc.estimators.settings import whole
-from adacc.estimators.unseen import unseen_ignored
+from adacc.estimators.unseen_categories import unseen_ignored
 from adacc.model.fitted import FittedModel
 
 

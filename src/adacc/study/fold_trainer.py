@@ -18,7 +18,7 @@ from adacc.data.columns import Table, read
 from adacc.data.threads import Threads
 from adacc.estimators.booster import settings_of
 from adacc.estimators.classifiers import BoostingClassifier
-from adacc.estimators.reading import read_training
+from adacc.estimators.input_validation import read_training
 from adacc.estimators.scoring import BY_COUNTS, Counts, scores_by_counts
 from adacc.evaluation.predictions import Predictions
 from adacc.model.calibration import Calibrator

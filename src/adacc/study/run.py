@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from adacc import datasets, metrics
 from adacc.datasets.store import find
-from adacc.estimators.unseen import unseen_ignored
+from adacc.estimators.unseen_categories import unseen_ignored
 from adacc.evaluation.baselines import BASELINES
 from adacc.evaluation.fold_data import FoldData
 from adacc.evaluation.predictions import Predictions

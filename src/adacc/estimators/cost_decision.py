@@ -19,9 +19,9 @@ from adacc.costs import class_costs
 from adacc.data.columns import is_frame
 from adacc.estimators.cutoffs import CostCurve, brier, cheapest, expected_threshold, read_cost_matrix, reliability
 from adacc.estimators.folds import make_splitter
-from adacc.estimators.reading import check_labels, check_weight, columns_of, set_attributes, set_columns
+from adacc.estimators.input_validation import check_labels, check_weight, columns_of, set_attributes, set_columns
 from adacc.estimators.settings import one_of
-from adacc.estimators.unseen import unseen_ignored
+from adacc.estimators.unseen_categories import unseen_ignored
 
 
 class CostDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
