@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import thinned, variants
 
@@ -14,11 +14,16 @@ from adacc.algorithms.catalog import resolve_options
 
 RULES = list(dict.fromkeys(resolve_options(name, options)[1] for name in METHODS for options in variants(name)))
 DEFAULTS = [resolve_options(name, {})[1] for name in METHODS]
-every_rule = pytest.mark.parametrize(
+each_rule = pytest.mark.parametrize(
     "rule",
     thinned(RULES, [rule for rule in RULES if rule not in DEFAULTS]),
     ids=[f"{type(r).__name__}-{i}" for i, r in enumerate(RULES)],
 )
+
+
+def every_rule(test):
+    """Each rule with so many examples: there are many rules."""
+    return each_rule(settings(max_examples=25)(test))
 
 
 @st.composite

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from support import thinned
+from support import ALIKE, thinned
 
 from adacc.algorithms.catalog import METHODS, resolve_options
 from adacc.boosting.backend import Plan
@@ -60,7 +60,7 @@ def boosting_of(name, n_classes, learning_rate):
 
 @pytest.mark.compiled
 @pytest.mark.parametrize(("n_classes", "learning_rate"), [(2, 1.0), (3, 0.01)])
-@pytest.mark.parametrize("name", thinned(DETERMINISTIC))
+@pytest.mark.parametrize("name", thinned(DETERMINISTIC, [*ALIKE, "adaboost", "adac2"]))
 def test_ten_thousand_rounds_neither_overflow_nor_drift(name, n_classes, learning_rate):
     """With three classes and slow votes the costs make a class nearly vanish: its sums must not vanish before it."""
     boosting = boosting_of(name, n_classes, learning_rate)

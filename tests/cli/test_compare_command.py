@@ -654,6 +654,7 @@ def test_a_file_whose_name_is_no_text(here):
     assert "caf?.csv" in Path("r.html").read_text()
 
 
+@pytest.mark.thorough
 def test_a_reader_that_goes_away_is_no_fault(here):
     run = ["compare", "clinic.csv", "--target", "ill", *map(str, SMALL), "--json", "x.json"]
     process = subprocess.Popen([*ADACC, *run], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

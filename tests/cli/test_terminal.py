@@ -145,7 +145,7 @@ def stopped_in_time(child):
     return written, code
 
 
-@pytest.mark.parametrize("jobs", thinned([1, 2], [1]))
+@pytest.mark.parametrize("jobs", thinned([1, 2], [2]))
 def test_ctrl_c_in_the_middle_keeps_what_was_done(here, jobs):
     child = terminal(
         "--methods", "adacc1,adacc2", "--rounds", 5, "--repeats", 60, "--jobs", jobs,

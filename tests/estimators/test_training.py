@@ -18,6 +18,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
+from support import thinned
 
 import adacc
 from adacc.boosting.session import train
@@ -30,7 +31,7 @@ from adacc.estimators.input_validation import read_training
     [DecisionTreeClassifier(max_depth=3), GaussianNB(), LogisticRegression(), RandomForestClassifier(3, max_depth=2)],
     ids=lambda e: type(e).__name__,
 )
-@pytest.mark.parametrize("method", adacc.methods())
+@pytest.mark.parametrize("method", thinned(adacc.methods()))
 def test_any_classifier_as_weak_learner(learner, method, rare):
     X, y = rare
     model = adacc.BoostingClassifier(method, estimator=learner, n_estimators=6, random_state=0).fit(X, y)

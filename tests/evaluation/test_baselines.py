@@ -36,6 +36,8 @@ BOOSTED = [
 ]  # fmt: skip
 SLOWEST = ["balanced-random-forest-threshold", "easy-ensemble-threshold"]
 SLOW = ["balanced-random-forest", "easy-ensemble", *SLOWEST]
+QUICK = [name for name in BASELINES if name not in SLOW]
+TUNED = [name for name in BASELINES if name.endswith("-threshold") and name != "adaboost-threshold"]
 COLOURS = ["red", "green", "blue"]
 
 
@@ -229,17 +231,12 @@ def test_scores_and_their_signs_are_the_librarys_own_for_so_many_rounds(name):
     check(name, make_fold())
 
 
-@pytest.mark.parametrize(
-    "name",
-    thinned(
-        [name for name in BASELINES if name not in SLOW], [name for name in BASELINES if name.endswith("-threshold")]
-    ),
-)
+@pytest.mark.parametrize("name", thinned(QUICK, TUNED))
 def test_the_same_without_gaps(name):
     check(name, make_fold(gaps=False))
 
 
-@pytest.mark.parametrize("name", thinned([name for name in BASELINES if name not in SLOWEST], SLOW))
+@pytest.mark.parametrize("name", thinned([name for name in BASELINES if name not in SLOWEST], [*SLOW, *TUNED]))
 def test_the_seed_decides(found, name):
     again = scores_of(name, make_fold())
     for T, score in found[name].items():
@@ -283,7 +280,7 @@ def test_few_rare_rows_have_fewer_folds_for_the_threshold():
     assert np.isfinite(scores_of("adaboost-threshold", fold)[5]).all()
 
 
-@pytest.mark.parametrize("name", [name for name in BASELINES if name not in SLOW])
+@pytest.mark.parametrize("name", thinned(QUICK, TUNED))
 def test_categories_that_training_rows_lack(found, name):
     """In the test rows alone; in the type of the column alone, whose categories may be in any order."""
     fold = make_fold()

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from support import thinned
 
 from adacc import BoostingClassifier
 from adacc.tables import kinds_of, open_batches, read_frame
@@ -313,7 +314,7 @@ print(rows, grown * 1024, pyarrow.default_memory_pool().max_memory())
 """
 
 
-@pytest.mark.parametrize("form", ["input", "parquet"])
+@pytest.mark.parametrize("form", thinned(["input", "parquet"], ["parquet"]))
 def test_memory_does_not_grow_with_the_file(tmp_path, form):
     lines, times = 10_000, 100
     note = "n" * 200
