@@ -164,7 +164,7 @@ class Trees:
         too_small = (children <= numbers[:, None]) & (children != -1)
         too_large = children >= np.repeat(sizes, sizes)[:, None]
         if ((too_small | too_large)[split]).any():
-            raise ValueError("node_children.npy must hold -1 or later nodes of the same tree")
+            raise ValueError("node_children.npy must hold -1, or later nodes of the same tree")
         return cls(nodes, starts, bin_mapper)
 
 

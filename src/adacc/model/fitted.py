@@ -77,7 +77,7 @@ class FittedModel:
         return 1 - self.ensemble.negative_class if len(self.classes) == 2 else None
 
     def check(self, table: Table) -> None:
-        """Raise an error if a column does not hold what it held in training."""
+        """Raise an error if the type of a column differs from that in training."""
         if self.bin_mapper is not None:
             self.bin_mapper.check(table)
 
