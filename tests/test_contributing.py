@@ -96,7 +96,7 @@ def test_the_command_line_knows_the_example(edited, tmp_path, rare):
         [sys.executable, "-c", run, json.dumps(commands)], cwd=tmp_path, capture_output=True, text=True, timeout=300,
         env=os.environ | {"PYTHONPATH": str(edited), "PYTHONIOENCODING": "utf-8"}, encoding="utf-8",
     )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "adacc: ignored: ill\n")
+    assert (done.returncode, done.stderr) == (0, "adacc: ignored columns: ill\n")
     for said in ("shown as RootCost", "method: rootcost, 3 of 3 rounds", "explained.html: the same with charts"):
         assert said in done.stdout
     for report in ("compared.html", "explained.html"):

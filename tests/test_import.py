@@ -54,7 +54,7 @@ def test_a_pyarrow_that_garbles_text_is_refused(opened):
         """
     )
     assert said == (
-        "adacc.tables needs pyarrow 24 or newer, which reads text correctly, got 23.0.1: pip install --upgrade pyarrow"
+        'adacc.tables needs pyarrow 24 or newer, which reads text correctly, got 23.0.1: pip install "pyarrow>=24"'
     )
 
 

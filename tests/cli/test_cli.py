@@ -213,7 +213,7 @@ def test_damage_is_told_and_mended(paths, tmp_path):
     results(tmp_path)[1].write_bytes(b"")
     code, out, err = command("study", "tables", tmp_path)
     assert (code, out) == (2, "")
-    assert err.startswith(f"adacc: error: {results(tmp_path)[1]} is damaged (it is no archive): run the study again")
+    assert err.startswith(f"adacc: error: {results(tmp_path)[1]} is damaged (not a ZIP archive): run the study again")
     assert command("study", "status", tmp_path)[0] == 2
     code, out, err = command(*run)
     assert (code, out) == (0, f"2 of 2 folds are done. Next: adacc study tables {tmp_path}\n")
@@ -256,10 +256,13 @@ def test_a_pipe_may_be_closed(faked):
         ("--data clinic.csv", "clinic.csv has no column 'target' to predict"),
         ("--data clinic.csv:il", "clinic.csv has no column 'il' to predict; did you mean 'ill'?"),
         ("--data clinic.csv:ill --folds 23", "folds must be at most 22, the number of minority rows of clinic"),
-        ("--data clinic.csv:ill --data deep/clinic.csv:ill", "datasets has the name 'clinic' 2 times: rename a file"),
+        (
+            "--data clinic.csv:ill --data deep/clinic.csv:ill",
+            "datasets must name each set once, got 'clinic' 2 times; rename a file",
+        ),
         ("--data .csv:ill", "datasets must have names without dots and slashes, got ''"),
         ("--datasets wlit", "unknown data set 'wlit'; did you mean 'wilt'?"),
-        ("--datasets wilt,wilt", "datasets has the name 'wilt' 2 times"),
+        ("--datasets wilt,wilt", "datasets must name each set once, got 'wilt' 2 times"),
         ("--data clinic.csv:ill --methods adac", "method 'adac' is unknown: did you mean 'adac3' or 'adac2' or"),
         ("--data clinic.csv:ill --methods qqq", "method 'qqq' is unknown; known are adaboost, adaboost-threshold,"),
         ("--data clinic.csv:ill --methods ,", "argument --methods: must be names separated by commas, got ','"),

@@ -11,6 +11,7 @@ from sklearn.model_selection import TunedThresholdClassifierCV
 from small_study import command
 
 import adacc
+from adacc.algorithms.catalog import CATALOG
 from adacc.cli.model_file import open_model_file
 
 FEATURES = ["amount", "town", "repeated", "insured", "age"]
@@ -252,7 +253,7 @@ def test_the_forest_is_told_by_its_class():
     code, out, err = command("methods", "adacc-forest")
     assert (code, err) == (0, "")
     head = adacc.AdaCCForestClassifier.__doc__.partition("Parameters")[0]
-    assert out.startswith(f"adacc-forest: {head.partition('.')[0]}\n")
+    assert out.startswith(f"adacc-forest: {CATALOG['adacc-forest'].summary}\n")
     assert " ".join(head.partition("\n")[2].split()) in " ".join(out.split())
     assert "\ntrain     --method adacc-forest\n" in out
     assert "\nPython    adacc.AdaCCForestClassifier()\n" in out

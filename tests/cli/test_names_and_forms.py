@@ -214,7 +214,7 @@ def test_repeats_are_not_advised_where_splits_follow_time(here):
     frame = table()
     frame["ill"] = np.where(np.arange(120) % 6 == 0, "yes", "no")
     frame.assign(t=range(120)).to_csv("t.csv", index=False)
-    shaky = "take them as a hint"
+    shaky = "Treat them as estimates"
     for given, advised in ((["--time", "t"], False), (["--drop", "t"], True)):
         out = " ".join(done("compare", "t.csv", "--target", "ill", *SMALL, *given)[0].split())
         assert (shaky in out, "increase --repeats" in out) == (True, advised)

@@ -16,6 +16,7 @@ from adacc.boosting.session import make_plan
 from adacc.boosting.sharded_backend import BinnedShard, Reweigh, Shard, ShardedBackend, Vote, total
 from adacc.data.columns import read
 from adacc.data.threads import Threads
+from adacc.estimators.input_validation import find_negative_class
 from adacc.estimators.settings import read_settings
 
 ROUNDS = 15
@@ -82,7 +83,7 @@ class Case:
         table = read(X)
         self.codes, self.y, self.weight = self.bin_mapper.codes(table, table.every_row, Threads(1)), y, weight
         self.class_weight = np.bincount(y, weight)
-        negative_class = self.model._negative_class(self.model.classes_, self.class_weight)
+        negative_class = find_negative_class(self.model.pos_label, self.model.classes_, self.class_weight)
         self.plan = make_plan(self.settings, self.model.classes_, self.class_weight, negative_class)
 
     def shard(self, *pieces):

@@ -80,7 +80,8 @@ class TestCalibration:
         np.testing.assert_allclose(found[:, model.classes_.tolist().index("ill")], expected, atol=1e-5)
 
     def test_copies_across_folds_would_make_it_too_sure(self):
-        model = adacc.AdaCC1Classifier(n_estimators=50, max_depth=2, calibration="sigmoid", calibration_cv=3)
+        options = {"max_depth": 2, "calibration": "sigmoid", "calibration_cv": 3, "random_state": 0}
+        model = adacc.AdaCC1Classifier(n_estimators=50, **options)
         X_new, y_new, _ = copies(seed=1)
 
         def log_loss(**given):

@@ -55,7 +55,7 @@ def at_length(test, n_examples, **arguments):
 def attacked_files(n_examples):
     """Model files edited and damaged: how many were refused, and how many loaded and then answered safely."""
     counts = Counter()
-    models, containers = tests_of("estimators/test_model_file.py"), tests_of("test_archive.py")
+    models, containers = tests_of("estimators/test_model_file.py"), tests_of("model/test_archive.py")
     use, unpack = models.use_if_it_loads, containers.archive.unpack
 
     def counted_use(content, X):

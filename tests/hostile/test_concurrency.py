@@ -246,6 +246,7 @@ SKOPS_MUST_TRUST = {
     "adacc.data.binning.BinMapper",
     "adacc.data.binning.NumericBins",
     "adacc.model.ensemble.Ensemble",
+    "adacc.model.fitted.FittedModel",
     "adacc.learners.stump.Stumps",
     "adacc.learners.step_functions.Steps",
     "adacc.model.calibration.Calibrator",

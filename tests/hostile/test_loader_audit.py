@@ -63,7 +63,7 @@ WATCHED = """
 
 
 def hostile_files():
-    containers, models = sibling("test_archive.py"), sibling("estimators/test_model_file.py")
+    containers, models = sibling("model/test_archive.py"), sibling("estimators/test_model_file.py")
     objects = np.empty(1, dtype=object)
     objects[0] = Named()
     yield from (content for content, _ in containers.FAULTS.values())
