@@ -97,7 +97,7 @@ def test_the_command_line_knows_the_example(edited, tmp_path, rare):
         env=os.environ | {"PYTHONPATH": str(edited), "PYTHONIOENCODING": "utf-8"}, encoding="utf-8",
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "adacc: ignored columns: ill\n")
-    for said in ("shown as RootCost", "method: rootcost, 3 of 3 rounds", "explained.html: the same with charts"):
+    for said in ("shown as RootCost", "method: rootcost, 3 of 3 rounds", "Report: explained.html"):
         assert said in done.stdout
     for report in ("compared.html", "explained.html"):
         assert "RootCost" in (tmp_path / report).read_text("utf-8")

@@ -246,7 +246,7 @@ def test_its_name_leads_to_its_class():
 def test_trees_have_no_curves():
     X, y = load_breast_cancer(return_X_y=True)
     model = adacc.AdaCCForestClassifier(**SMALL).fit(X, y)
-    with pytest.raises(ValueError, match="of the type Tree, which may combine features"):
+    with pytest.raises(ValueError, match="got the type Tree, which may combine features"):
         model.explain(X)
 
 
