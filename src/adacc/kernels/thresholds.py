@@ -36,10 +36,10 @@ def whole_range(values):
         if n_fractions > 0:
             return 0.0, -1.0
     least, greatest = _range(values)
-    too_large = max(-least, greatest) > 2.0**53  # beyond, all floats are integers
+    if max(-least, greatest) > 2.0**53:  # beyond, all floats are integers
+        return 0.0, -1.0
     distance = greatest - least
-    too_few_values = MIN_VALUES_PER_INTEGER * distance >= len(values)
-    return (0.0, -1.0) if too_large or too_few_values else (least, distance)
+    return (0.0, -1.0) if MIN_VALUES_PER_INTEGER * distance >= len(values) else (least, distance)
 
 
 @kernel
