@@ -83,8 +83,8 @@ def tpr(
     >>> tpr([0, 0, 0, 1, 1], [0, 0, 1, 1, 0])
     0.5
     """
-    (_, _), (missed, caught) = _against_the_rest(y_true, y_pred, pos_label, sample_weight)
-    return _share(caught, missed)
+    (_, _), (false_negatives, true_positives) = _against_the_rest(y_true, y_pred, pos_label, sample_weight)
+    return _share(true_positives, false_negatives)
 
 
 def tnr(
@@ -112,8 +112,8 @@ def tnr(
     >>> round(tnr([0, 0, 0, 1, 1], [0, 0, 1, 1, 0]), 3)
     0.667
     """
-    (left_alone, alarms), (_, _) = _against_the_rest(y_true, y_pred, pos_label, sample_weight)
-    return _share(left_alone, alarms)
+    (true_negatives, false_positives), (_, _) = _against_the_rest(y_true, y_pred, pos_label, sample_weight)
+    return _share(true_negatives, false_positives)
 
 
 def balanced_accuracy(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -143,7 +143,7 @@ def balanced_accuracy(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: Ar
 def gmean(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Geometric mean of the recalls of the classes in `y_true`; for two classes √(TPR·TNR).
 
-    0 where a class is never caught.
+    0 if no row of a class is predicted correctly.
 
     Parameters
     ----------
@@ -194,8 +194,10 @@ def f1(y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None, sample_we
     if pos_label is None and len(labels) > 2:
         each = [f1(y_true, y_pred, pos_label=label, sample_weight=sample_weight) for label in labels]
         return float(np.mean(each))
-    (_, alarms), (missed, caught) = _against_the_rest(y_true, y_pred, pos_label, sample_weight)
-    return _share(2 * caught, alarms + missed)
+    (_, false_positives), (false_negatives, true_positives) = _against_the_rest(
+        y_true, y_pred, pos_label, sample_weight
+    )
+    return _share(2 * true_positives, false_positives + false_negatives)
 
 
 def auc(
@@ -307,15 +309,21 @@ def evaluate(
     {'balanced_accuracy': 0.58, 'gmean': 0.58, 'tpr': 0.5, 'tnr': 0.67, 'f1': 0.5, 'auc': 0.92, 'opm': 0.62}
     """
     of_positive: dict[str, Any] = {"pos_label": pos_label, "sample_weight": sample_weight}
-    (left_alone, alarms), (missed, caught) = _against_the_rest(y_true, y_pred, **of_positive)
-    of_rare, of_others = _share(caught, missed), _share(left_alone, alarms)
-    recalls = [rate for rate, rows in ((of_rare, caught + missed), (of_others, left_alone + alarms)) if rows > 0.0]
+    (true_negatives, false_positives), (false_negatives, true_positives) = _against_the_rest(
+        y_true, y_pred, **of_positive
+    )
+    of_rare, of_others = _share(true_positives, false_negatives), _share(true_negatives, false_positives)
+    recalls = [
+        rate
+        for rate, rows in ((of_rare, true_positives + false_negatives), (of_others, true_negatives + false_positives))
+        if rows > 0.0
+    ]
     found = {
         "balanced_accuracy": sum(recalls) / len(recalls),
         "gmean": float(np.prod(recalls)) ** (1 / len(recalls)),
         "tpr": of_rare,
         "tnr": of_others,
-        "f1": _share(2 * caught, alarms + missed),
+        "f1": _share(2 * true_positives, false_positives + false_negatives),
         "auc": auc(y_true, y_score, **of_positive),
     }
     return {**found, "opm": sum(found.values()) / len(found)}

@@ -1,7 +1,7 @@
-"""A sum of stumps as a graph can say it: conditions on columns, and what each adds to the scores where it holds.
+"""Writes a sum of stumps to an ONNX graph, as conditions on columns and the amount that each adds to the scores.
 
-A sum of stumps is a constant and a step function for each feature. A step is a condition, ``x > threshold``; so is a
-missing value, and a number among categories. Only strings are looked up.
+A sum of stumps is a constant and a step function per feature. A step is the condition ``x > threshold``. Missing values
+and numeric categories are conditions, too; strings are looked up in a table.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Trees as a graph can say them: one ensemble of nodes with two branches, whose leaves hold whole numbers.
+"""Writes trees to an ONNX graph, as one ensemble of binary nodes whose leaves hold integers.
 
-`TreeEnsembleRegressor` looks at the cells themselves: ``x <= threshold``, or ``x != category``. It has no third branch,
-so where missing values go a way of their own, a second node asks ``x <= infinity``, which is false of NaN alone.
+`TreeEnsembleRegressor` compares the cells: ``x <= threshold`` or ``x != category``. Its nodes have two branches. If
+missing values have a branch of their own, a second node tests ``x <= infinity``, which is false for NaN only.
 
-Its answers are float32, which is too coarse for votes but adds up whole numbers exactly, to 2**24 and in any order. So
-a vote is a number of large units and, of what these leave, a number of small ones, and so on; each kind of unit is
-added up by itself, and the few sums are put together in double precision.
+Its outputs are float32, which is too coarse for votes, but sums of integers up to 2**24 are exact in any order. Each
+vote is therefore written as an integer number of large units plus an integer number of smaller units, and so on. The
+units are summed separately, and the few sums are combined in double precision.
 """
 
 from __future__ import annotations
