@@ -202,7 +202,7 @@ def test_a_killed_worker_is_no_riddle(paths, tmp_path):
     workers_of(process)[0].kill()
     code, out, err = finish(process)
     assert (code, out) == (2, "")
-    assert err.startswith("adacc: error: a worker process was killed, perhaps for want of memory; the same command")
+    assert err.startswith("adacc: error: a worker process was killed, perhaps because memory ran out; the same command")
     assert "Traceback" not in err
 
 

@@ -84,7 +84,7 @@ def test_the_table_fills_and_fits(here, size):
     assert max(heights) < rows
     plain = CONTROL.sub("", result)
     line = next(line for line in plain.splitlines() if " AdaCC1 " in line)
-    assert line.count("±") == (9 if columns == 200 else 1)
+    assert line.count("±") == (10 if columns == 200 else 1)
     assert "…" not in plain
     assert "comparing" not in plain
 

@@ -194,7 +194,8 @@ def test_a_local_rule_is_refused():
 def test_a_model_of_files_goes_on_in_memory(tmp_path):
     frame = pd.DataFrame(X, columns=["u", "v", "w"]).assign(y=Y)
     frame.to_parquet(tmp_path / "rows.parquet")
-    model = fit_parquet(CGAdaClassifier(costs={"a": 1, "b": 3}, n_estimators=4), tmp_path / "rows.parquet", target="y")
+    booster = CGAdaClassifier(costs={"a": 1, "b": 3}, n_estimators=4)
+    model = fit_parquet(booster, tmp_path / "rows.parquet", target="y", memory_limit="4GB")
     model.set_params(costs={"b": 3, "a": 1}, n_estimators=7, warm_start=True).fit(frame[["u", "v", "w"]], Y)
     straight = sklearn.clone(model).fit(frame[["u", "v", "w"]], Y)
     np.testing.assert_allclose(
