@@ -516,7 +516,11 @@ def use(model, X):
     repr(model)
     with np.errstate(all="ignore"):
         for name in ("decision_function", "predict", "predict_proba", "staged", "importances", "stumps"):
-            QUESTIONS[name](model, X)
+            try:
+                QUESTIONS[name](model, X)
+            except ValueError as error:
+                if "as in training" not in str(error):  # an edited category may be of another kind than the column
+                    raise
         for name in ("explain", "shape_functions"):
             answer(model, QUESTIONS[name], X)
 
