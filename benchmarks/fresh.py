@@ -21,10 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from data import load_rows
-from peers import ADACC, PEERS, ROUNDS, Peer, limited_threads
+from peers import PEERS, Peer, limited_threads
 from timing import seconds_of
 
-FITS_PER_PROCESS = 3
 WARM_UP_ROWS = 2_000
 STATUS = Path("/proc/self/status")
 
@@ -52,15 +51,6 @@ class Memory:
 
 
 @dataclass(frozen=True)
-class FirstFits:
-    """Seconds of a fit of adacc: with kernels to compile, to read from the disk, and at hand."""
-
-    cold: list[float]
-    cached: list[float]
-    warm: list[float]
-
-
-@dataclass(frozen=True)
 class Imports:
     """Seconds of the imports that any user of scikit-learn has, and of each library on top."""
 
@@ -72,18 +62,17 @@ def memory_of_fit(peer: Peer, training_rows: Path, rounds: int, threads: int) ->
     return Memory(**_in_fresh_process("memory", peer.name, training_rows, rounds, threads))
 
 
-def first_fits(training_rows: Path, threads: int, repeats: int) -> FirstFits:
-    cold, cached, warm = [], [], []
-    for _ in range(repeats):
-        with tempfile.TemporaryDirectory() as kernels:
-            # The first process finds the folder empty and fills it for the second.
-            for first_of_process in (cold, cached):
-                first, *later = _in_fresh_process(
-                    "fits", ADACC.name, training_rows, ROUNDS, threads, environment={"NUMBA_CACHE_DIR": kernels}
-                )
-                first_of_process.append(first)
-                warm += later
-    return FirstFits(cold, cached, warm)
+def first_uses(folder: Path) -> dict[str, Any]:
+    """Seconds of the first uses of adacc with the kernels cached in a folder, and of the compilation of each kernel."""
+    places = {"NUMBA_CACHE_DIR": str(folder / "kernels"), "HOME": str(folder), "XDG_CACHE_HOME": str(folder)}
+    return _run(str(Path(__file__).with_name("first_uses.py")), environment=places)
+
+
+def command_seconds(arguments: Sequence[str], folder: Path | None = None) -> float:
+    """Seconds of an adacc command, with the kernels cached in a folder."""
+    places = {} if folder is None else {"NUMBA_CACHE_DIR": str(folder / "kernels"), "HOME": str(folder)}
+    run = [sys.executable, "-m", "adacc", *arguments]
+    return seconds_of(lambda: subprocess.run(run, check=True, capture_output=True, env={**os.environ, **places}))
 
 
 def imports(modules: Sequence[str], repeats: int) -> Imports:
@@ -149,21 +138,15 @@ def _peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # bytes on macOS
 
 
-def _fits(peer: Peer, training_rows: Path, rounds: int, threads: int) -> list[float]:
-    X, y = load_rows(training_rows)
-    models = [peer.make(rounds, threads) for _ in range(FITS_PER_PROCESS)]
-    return [seconds_of(lambda model=model: model.fit(X, y)) for model in models]
-
-
 def _answer() -> None:
     parser = ArgumentParser(description="One measurement in this process; run.py asks for it.")
-    parser.add_argument("what", choices=("memory", "fits"))
+    parser.add_argument("what", choices=("memory",))
     parser.add_argument("peer", choices=PEERS)
     parser.add_argument("training_rows", type=Path)
     parser.add_argument("rounds", type=int)
     parser.add_argument("threads", type=int)
     asked = parser.parse_args()
-    measure, peer = {"memory": _memory, "fits": _fits}[asked.what], PEERS[asked.peer]
+    measure, peer = {"memory": _memory}[asked.what], PEERS[asked.peer]
     import_module(peer.module)  # only what is imported can be limited
     with limited_threads(asked.threads):
         print(json.dumps(measure(peer, asked.training_rows, asked.rounds, asked.threads)))

@@ -21,7 +21,7 @@ MB = 1e6
 SHAPES = ((100_000, 50), (1_000_000, 30), (5_000, 2_000))
 QUICK_SHAPES = ((10_000, 50), (500, 2_000))
 
-# The shape whose fit is held against the time of reading its codes, and how many times that it may take.
+# The shape whose fit is held against the time of reading its bins, and how many times that it may take.
 LARGE = (1_000_000, 30)
 ASKED_OF_LARGE = 2.5
 
@@ -30,7 +30,7 @@ ROUNDS_FOR_MEMORY = SAMPLED_ROUNDS[0]
 
 HEADER = [
     ["", "", "", "ns per cell", "× reading", "peak MB", "bytes", "MB before"],
-    ["library", "seconds", "× adacc", "and round", "the codes", "of fit", "per cell", "fit"],
+    ["library", "seconds", "× adacc", "and round", "the bins", "of fit", "per cell", "fit"],
 ]
 
 
@@ -40,8 +40,8 @@ class Result:
 
     fit: Fit
     memory: Memory
-    # A byte for each cell, which is what adacc's codes are, once a round.
-    seconds_to_read_codes: float
+    # A byte for each cell, which is what adacc's bins are, once a round.
+    seconds_to_read_bins: float
 
     @property
     def bytes_per_cell(self) -> float:
@@ -49,14 +49,14 @@ class Result:
 
     @property
     def times_reading(self) -> float | None:
-        return None if self.fit.stopped else self.fit.seconds / self.seconds_to_read_codes
+        return None if self.fit.stopped else self.fit.seconds / self.seconds_to_read_bins
 
 
 def measure(settings: Settings, report: Report) -> None:
     say("speed of the memory")
     bytes_per_second = bandwidth.measure()
     report.show(
-        f"One thread reads memory at {bytes_per_second / GB:.1f} GB/s. Reading the codes: a byte for each cell, "
+        f"One thread reads memory at {bytes_per_second / GB:.1f} GB/s. Reading the bins: a byte for each cell, "
         f"{ROUNDS} times, at that speed.\n"
         f"Peak MB of fit: beyond those before it, of {ROUNDS_FOR_MEMORY} rounds in a fresh process.\n{MARKS}"
     )
@@ -72,7 +72,7 @@ def measure(settings: Settings, report: Report) -> None:
 
 def _measure(data: Data, settings: Settings, bytes_per_second: float) -> list[Result]:
     fits = fit_in_turns(data, settings)
-    seconds_to_read_codes = data.shape.cells * ROUNDS / bytes_per_second
+    seconds_to_read_bins = data.shape.cells * ROUNDS / bytes_per_second
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "rows.npz"
         save_rows(data, file)
@@ -81,7 +81,7 @@ def _measure(data: Data, settings: Settings, bytes_per_second: float) -> list[Re
             say(f"{data.name}: memory of {peer.name}")
             return memory_of_fit(peer, file, ROUNDS_FOR_MEMORY, settings.threads)
 
-        return [Result(fit, memory(fit.peer), seconds_to_read_codes) for fit in fits]
+        return [Result(fit, memory(fit.peer), seconds_to_read_bins) for fit in fits]
 
 
 def _adacc(results: Sequence[Result]) -> Fit:
@@ -92,7 +92,7 @@ def _table(results: Sequence[Result]) -> str:
     fit = results[0].fit
     title = (
         f"{fit.shape.size}, {100 * fit.shape.positive_share:.0f} % positive: fit of {ROUNDS} stumps, "
-        f"{counted(fit.threads, 'thread')}; reading the codes: {number(results[0].seconds_to_read_codes)} s"
+        f"{counted(fit.threads, 'thread')}; reading the bins: {number(results[0].seconds_to_read_bins)} s"
     )
     rows = [
         [
@@ -115,9 +115,9 @@ def _record(result: Result, results: Sequence[Result]) -> dict[str, object]:
     return {
         **result.fit.record(_adacc(results)),
         "ns_per_cell_and_round": "" if per_cell is None else f"{per_cell:.4f}",
-        "seconds_to_read_codes": f"{result.seconds_to_read_codes:.4f}",
+        "seconds_to_read_codes": f"{result.seconds_to_read_bins:.4f}",
         "times_reading_codes": "" if reading is None else f"{reading:.3f}",
-        "memory_gb_per_second": f"{result.fit.shape.cells * ROUNDS / result.seconds_to_read_codes / GB:.2f}",
+        "memory_gb_per_second": f"{result.fit.shape.cells * ROUNDS / result.seconds_to_read_bins / GB:.2f}",
         "fit_peak_mb": f"{result.memory.of_fit / MB:.2f}",
         "fit_peak_bytes_per_cell": f"{result.bytes_per_cell:.2f}",
         "before_fit_mb": f"{result.memory.before / MB:.1f}",
@@ -127,5 +127,5 @@ def _record(result: Result, results: Sequence[Result]) -> dict[str, object]:
 def _put_in_headline(report: Report, results: Sequence[Result]) -> None:
     adacc = next(result for result in results if result.fit is _adacc(results))
     if (adacc.fit.shape.rows, adacc.fit.shape.columns) == LARGE and adacc.times_reading is not None:
-        what = f"fit of {adacc.fit.shape.size}: seconds / seconds to read its codes {ROUNDS} times from memory"
+        what = f"fit of {adacc.fit.shape.size}: seconds / seconds to read its bins {ROUNDS} times from memory"
         report.headline(what, adacc.times_reading, "×", at_most=ASKED_OF_LARGE)

@@ -1,7 +1,7 @@
 """Chooses the defaults of AdaCCForestClassifier, the same for all sets, without the test rows.
 
 Only the training rows of the first of five folds of every set are used, in three folds. A candidate is the weight of
-the balanced and of the imbalanced bags (only one of them, both alike, or tuned on out-of-bag rows), and the share of F1
+the balanced and of the ratio-10 bags (only one of them, both alike, or tuned on out-of-bag rows), and the share of F1
 in the choice of the threshold. The candidate with the largest sum of balanced accuracy, gmean and OPM, averaged over
 the sets, becomes the default. Leaving out one set at a time shows whether a single set determines the choice.
 
@@ -28,7 +28,7 @@ from adacc.study.plan import Task, read_protocol
 from adacc.study.run import load, split
 
 MEASURES = ("balanced_accuracy", "gmean", "opm", "auc")
-MIXING_WEIGHTS = {"narrow": (0.0,), "wide": (1.0,), "both alike": (0.5,), "both, tuned": tuning.MIXING_WEIGHTS}
+MIXING_WEIGHTS = {"balanced": (0.0,), "ratio-10": (1.0,), "both alike": (0.5,), "both, tuned": tuning.MIXING_WEIGHTS}
 SHARES_OF_F1 = (0.0, 0.05, 0.1)
 
 
@@ -37,21 +37,21 @@ def try_out(dataset: str, data_dir: str | None) -> list[dict]:
     protocol, data = replace(read_protocol("forest"), folds=5), load(dataset, None, data_dir)
     train, _ = split(protocol, Task(dataset, 0, 0), data.target)
     X, y = data.frame.iloc[train].reset_index(drop=True), data.target[train]
-    found: dict[tuple[str, float], list[dict]] = {(say, share): [] for say in MIXING_WEIGHTS for share in SHARES_OF_F1}
+    found = {(bags, share): [] for bags in MIXING_WEIGHTS for share in SHARES_OF_F1}
     for grown_on, scored in StratifiedKFold(3, shuffle=True, random_state=1).split(X, y):
         model = AdaCCForestClassifier(random_state=0, pos_label=1)
         training_set = read_training(model, X.iloc[grown_on], y[grown_on])
         forest = model._grow(training_set, model._bags(), n_threads=1)
         tuning_rows = model._tuning_rows(forest, training_set, model._bags(), n_threads=1)
-        for (say, share), measured in found.items():
-            tuning.MIXING_WEIGHTS, tuning.F1_WEIGHT = MIXING_WEIGHTS[say], share
+        for (bags, share), measured in found.items():
+            tuning.MIXING_WEIGHTS, tuning.F1_WEIGHT = MIXING_WEIGHTS[bags], share
             restore(model, model._tune(forest, training_set, tuning_rows))
             scores = model.decision_function(X.iloc[scored])
             measured.append(metrics.evaluate(y[scored], (scores > 0).astype(int), scores, pos_label=1))
     return [
-        {"dataset": dataset, "bags": say, "share_of_f1": share}
+        {"dataset": dataset, "bags": bags, "share_of_f1": share}
         | {name: np.mean([each[name] for each in measured]) for name in MEASURES}
-        for (say, share), measured in found.items()
+        for (bags, share), measured in found.items()
     ]
 
 

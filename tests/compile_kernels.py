@@ -7,13 +7,15 @@ import pandas as pd
 from scipy import sparse
 
 import adacc
+from adacc.kernels.warmup import compile_kernels, signatures
 
 STUMPS = [{}, {"max_bins": None}, {"subsample": 0.5}]
 TREES = [{"max_bins": max_bins, "max_depth": depth} for max_bins in (255, None) for depth in (3, None)]
 
 
-def fit_all(each):
-    """Models with these options of tables of each kind, with weights and without, two and three classes."""
+def compile_and_fit(common, each):
+    """The common kernels; models with these options of tables of each kind, with weights, two and three classes."""
+    list(compile_kernels(common))
     rng = np.random.default_rng(0)
     y = np.arange(600) % 6
     X = np.column_stack([rng.normal(size=(600, 3)) + (y == 0)[:, None], rng.random(600) < 0.1, np.arange(600) % 9])
@@ -28,4 +30,4 @@ def fit_all(each):
 
 if __name__ == "__main__":
     with ProcessPoolExecutor(2) as pool:
-        list(pool.map(fit_all, [STUMPS, TREES]))
+        list(pool.map(compile_and_fit, [signatures(), signatures()[::-1]], [STUMPS, TREES]))

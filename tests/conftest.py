@@ -1,3 +1,4 @@
+import logging
 import os
 import signal
 from pathlib import Path
@@ -15,6 +16,9 @@ from hypothesis import HealthCheck, settings
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     # A job in the background is begun deaf to Ctrl-C, and so would be all that the tests start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# A kernel that is not compiled yet must not change what a command prints; tests/test_kernel_cache.py sees the message.
+logging.getLogger("adacc.kernels").setLevel(logging.ERROR)
 
 settings.register_profile(
     "adacc", max_examples=50, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]

@@ -6,6 +6,8 @@ import inspect
 import pytest
 from test_public_names import MODULES, owner_of
 
+from adacc.docstrings import described
+
 IGNORED = {
     "ES01",  # no extended summary
     "EX01",  # no examples: classes have them, methods need not
@@ -43,3 +45,41 @@ def test_numpydoc(name):
     ignored = IGNORED | ({"PR01"} if "Attributes\n" in checked["docstring"] or name.endswith("Error") else set())
     found = [f"{code}: {text}" for code, text in checked["errors"] if code not in ignored]
     assert not found, "\n".join(found)
+
+
+def test_shared_sections_stand_before_the_examples():
+    @described({"x": "float\n    A number.", "unit": "str\n    Its unit.", "other": "int"}, returns="str")
+    def shown(x, unit="m"):
+        """A number with its unit.
+
+        Examples
+        --------
+        >>> shown(1.0)
+        '1.0 m'
+        """
+
+    assert (
+        shown.__doc__
+        == """A number with its unit.
+
+Parameters
+----------
+x : float
+    A number.
+unit : str, default="m"
+    Its unit.
+
+Returns
+-------
+str
+
+Examples
+--------
+>>> shown(1.0)
+'1.0 m'"""
+    )
+
+
+def test_a_parameter_without_description_is_an_error():
+    with pytest.raises(KeyError, match="y"):
+        described({"x": "float"})(lambda x, y: x)

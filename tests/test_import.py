@@ -1,12 +1,16 @@
 """What `import adacc` brings along, and that it works where nothing can be written."""
 
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import numba
 import pytest
+
+import adacc
 
 
 def run(code, **environment):
@@ -94,11 +98,18 @@ can_be_nowhere = pytest.mark.skipif(
 )
 
 
+@pytest.fixture
+def uncached(tmp_path):
+    """The place of a copy of the package that has no compiled kernels."""
+    shutil.copytree(Path(adacc.__file__).parent, tmp_path / "adacc", ignore=shutil.ignore_patterns("__pycache__"))
+    return {"PYTHONPATH": str(tmp_path), "TMPDIR": str(tmp_path), **NOWHERE}
+
+
 @can_be_nowhere
 @pytest.mark.compiled
 @each_use
-def test_where_no_folder_can_be_written_a_private_one_serves(tmp_path, code):
-    assert run(code, TMPDIR=str(tmp_path), **NOWHERE) == "3"
+def test_where_no_folder_can_be_written_a_private_one_serves(tmp_path, uncached, code):
+    assert run(code, **uncached) == "3"
     folder = next(tmp_path.glob("adacc-kernels-*"))
     assert folder.stat().st_mode & 0o077 == 0
     assert any(folder.rglob("*.nbi"))
@@ -107,9 +118,9 @@ def test_where_no_folder_can_be_written_a_private_one_serves(tmp_path, code):
 @can_be_nowhere
 @pytest.mark.compiled
 @each_use
-def test_a_cache_folder_that_others_may_write_to_is_not_used(tmp_path, code):
+def test_a_cache_folder_that_others_may_write_to_is_not_used(tmp_path, uncached, code):
     folder = tmp_path / f"adacc-kernels-{os.getuid()}"
     folder.mkdir()
     folder.chmod(0o777)
-    assert run(code, TMPDIR=str(tmp_path), **NOWHERE) == "3"
+    assert run(code, **uncached) == "3"
     assert not any(folder.iterdir())

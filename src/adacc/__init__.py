@@ -65,16 +65,9 @@ __all__ = [
 ]
 
 _MODULES = (
-    "algorithms",
-    "model.serialization.archive",
-    "estimators.classifiers",
-    "estimators.folds",
-    "estimators.forest",
-    "estimators.search",
-    "estimators.cost_decision",
-    "estimators.unseen_categories",
-    "estimators.loading",
-)
+    "algorithms", "model.serialization.archive", "estimators.classifiers", "estimators.folds", "estimators.forest",
+    "estimators.search", "estimators.cost_decision", "estimators.unseen_categories", "estimators.loading",
+)  # fmt: skip
 _SHOWN = ("datasets", "distributed", "export", "inspect", "metrics", "tables")
 
 

@@ -14,16 +14,8 @@ def class_costs(costs: Any, classes: NDArray[Any], class_weight: NDArray[np.floa
     """Cost of misclassifying a row of each class, the largest being 1.
 
     Only the ratios of costs matter. They are divided by the largest, as the formulas of the methods assume costs
-    between 0 and 1.
-
-    Parameters
-    ----------
-    costs : "balanced", mapping of label to cost, or sequence with one cost per class
-        ``"balanced"``: inversely proportional to the weight of each class.
-    classes : ndarray of shape (n_classes,)
-        The labels, in the order of the result.
-    class_weight : ndarray of shape (n_classes,)
-        Number of rows of each class, or their summed sample weights.
+    between 0 and 1. Costs are a mapping of label to cost, a sequence in the order of `classes`, or ``"balanced"``:
+    inversely proportional to `class_weight`, the number of rows of each class or their summed sample weights.
 
     Examples
     --------

@@ -12,28 +12,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from adacc.docstrings import described
+
 Array = NDArray[np.float64]
 
 __all__ = ["auc", "balanced_accuracy", "confusion", "evaluate", "f1", "gmean", "opm", "tnr", "tpr"]
 
+ARGUMENTS = {
+    "y_true": "array of shape (n_samples,)\n    True labels.",
+    "y_pred": "array of shape (n_samples,)\n    Predicted labels.",
+    "y_score": "array of shape (n_samples,)\n    Scores of the positive class.",
+    "labels": "array of shape (n_classes,)\n    The order of rows and columns; None: all labels that occur, sorted.",
+    "pos_label": "label\n    The positive class; None for the rarer one.",
+    "sample_weight": "array of shape (n_samples,)\n    Weights of the rows: a row of weight 2 counts as two rows.",
+}
 
+
+@described(ARGUMENTS, returns="ndarray of shape (n_classes, n_classes)")
 def confusion(
     y_true: ArrayLike, y_pred: ArrayLike, *, labels: ArrayLike | None = None, sample_weight: ArrayLike | None = None
 ) -> Array:
     """Confusion matrix: weight of the rows of each (true, predicted) pair of labels.
-
-    Parameters
-    ----------
-    y_true, y_pred : array of shape (n_rows,)
-        Labels.
-    labels : array of shape (n_classes,), default=None
-        The order of rows and columns; None: all labels that occur, sorted.
-    sample_weight : array of shape (n_rows,), default=None
-        A row of weight 2 counts as two rows.
-
-    Returns
-    -------
-    ndarray of shape (n_classes, n_classes)
 
     Examples
     --------
@@ -58,25 +57,11 @@ def confusion(
     return counts
 
 
+@described(ARGUMENTS, returns="float")
 def tpr(
     y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None, sample_weight: ArrayLike | None = None
 ) -> float:
     """True positive rate (recall), TP / (TP + FN); 0 if there are no positive rows.
-
-    Parameters
-    ----------
-    y_true : array of shape (n_samples,)
-        True labels.
-    y_pred : array of shape (n_samples,)
-        Predicted labels.
-    pos_label : label, default=None
-        The positive class; None for the rarer one.
-    sample_weight : array of shape (n_samples,), default=None
-        Weights of the rows.
-
-    Returns
-    -------
-    float
 
     Examples
     --------
@@ -84,28 +69,14 @@ def tpr(
     0.5
     """
     (_, _), (false_negatives, true_positives) = _against_the_rest(y_true, y_pred, pos_label, sample_weight)
-    return _share(true_positives, false_negatives)
+    return float(share(true_positives, false_negatives))
 
 
+@described(ARGUMENTS, returns="float")
 def tnr(
     y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None, sample_weight: ArrayLike | None = None
 ) -> float:
     """True negative rate (specificity), TN / (TN + FP); 0 if there are no negative rows.
-
-    Parameters
-    ----------
-    y_true : array of shape (n_samples,)
-        True labels.
-    y_pred : array of shape (n_samples,)
-        Predicted labels.
-    pos_label : label, default=None
-        The positive class; None for the rarer one.
-    sample_weight : array of shape (n_samples,), default=None
-        Weights of the rows.
-
-    Returns
-    -------
-    float
 
     Examples
     --------
@@ -113,24 +84,12 @@ def tnr(
     0.667
     """
     (true_negatives, false_positives), (_, _) = _against_the_rest(y_true, y_pred, pos_label, sample_weight)
-    return _share(true_negatives, false_positives)
+    return float(share(true_negatives, false_positives))
 
 
+@described(ARGUMENTS, returns="float")
 def balanced_accuracy(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Mean recall of the classes in `y_true`; for two classes (TPR + TNR) / 2.
-
-    Parameters
-    ----------
-    y_true : array of shape (n_samples,)
-        True labels.
-    y_pred : array of shape (n_samples,)
-        Predicted labels.
-    sample_weight : array of shape (n_samples,), default=None
-        Weights of the rows.
-
-    Returns
-    -------
-    float
 
     Examples
     --------
@@ -140,23 +99,11 @@ def balanced_accuracy(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: Ar
     return float(_recalls(y_true, y_pred, sample_weight).mean())
 
 
+@described(ARGUMENTS, returns="float")
 def gmean(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Geometric mean of the recalls of the classes in `y_true`; for two classes √(TPR·TNR).
 
     0 if no row of a class is predicted correctly.
-
-    Parameters
-    ----------
-    y_true : array of shape (n_samples,)
-        True labels.
-    y_pred : array of shape (n_samples,)
-        Predicted labels.
-    sample_weight : array of shape (n_samples,), default=None
-        Weights of the rows.
-
-    Returns
-    -------
-    float
 
     Examples
     --------
@@ -167,23 +114,9 @@ def gmean(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | No
     return float(np.exp(np.log(recalls).mean())) if recalls.all() else 0.0
 
 
+@described(ARGUMENTS, returns="float")
 def f1(y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None, sample_weight: ArrayLike | None = None) -> float:
     """F1 score, 2·TP / (2·TP + FP + FN); the macro average for more than two classes without `pos_label`.
-
-    Parameters
-    ----------
-    y_true : array of shape (n_samples,)
-        True labels.
-    y_pred : array of shape (n_samples,)
-        Predicted labels.
-    pos_label : label, default=None
-        The positive class; None for the rarer one.
-    sample_weight : array of shape (n_samples,), default=None
-        Weights of the rows.
-
-    Returns
-    -------
-    float
 
     Examples
     --------
@@ -197,30 +130,16 @@ def f1(y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None, sample_we
     (_, false_positives), (false_negatives, true_positives) = _against_the_rest(
         y_true, y_pred, pos_label, sample_weight
     )
-    return _share(2 * true_positives, false_positives + false_negatives)
+    return float(f1_of_counts(true_positives, false_positives, false_negatives))
 
 
+@described(ARGUMENTS, returns="float")
 def auc(
     y_true: ArrayLike, y_score: ArrayLike, *, pos_label: Any = None, sample_weight: ArrayLike | None = None
 ) -> float:
     """Area under the ROC curve: the probability that a positive row scores above a negative one; ties count half.
 
     NaN where only one class is present.
-
-    Parameters
-    ----------
-    y_true : array of shape (n_samples,)
-        True labels.
-    y_score : array of shape (n_samples,)
-        Scores of the positive class.
-    pos_label : label, default=None
-        The positive class; None for the rarer one.
-    sample_weight : array of shape (n_samples,), default=None
-        Weights of the rows.
-
-    Returns
-    -------
-    float
 
     Examples
     --------
@@ -241,6 +160,7 @@ def auc(
     return float((positives * below).sum() / pairs) if pairs > 0 else float("nan")
 
 
+@described(ARGUMENTS, returns="float")
 def opm(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -251,23 +171,6 @@ def opm(
 ) -> float:
     """Overall performance measure of the paper: the mean of AUC, balanced accuracy, gmean, F1, TPR and TNR.
 
-    Parameters
-    ----------
-    y_true : array of shape (n_samples,)
-        True labels.
-    y_pred : array of shape (n_samples,)
-        Predicted labels.
-    y_score : array of shape (n_samples,)
-        Scores of the positive class.
-    pos_label : label, default=None
-        The positive class; None for the rarer one.
-    sample_weight : array of shape (n_samples,), default=None
-        Weights of the rows.
-
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> round(opm([0, 0, 0, 1, 1], [0, 0, 1, 1, 0], [0.1, 0.4, 0.3, 0.4, 0.9]), 3)
@@ -276,6 +179,7 @@ def opm(
     return evaluate(y_true, y_pred, y_score, pos_label=pos_label, sample_weight=sample_weight)["opm"]
 
 
+@described(ARGUMENTS, returns="dict\n    ``balanced_accuracy``, ``gmean``, ``tpr``, ``tnr``, ``f1``, ``auc``, ``opm``.")
 def evaluate(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -285,22 +189,6 @@ def evaluate(
     sample_weight: ArrayLike | None = None,
 ) -> dict[str, float]:
     """All measures of two classes, in the order of the paper's tables.
-
-    Parameters
-    ----------
-    y_true, y_pred : array of shape (n_rows,)
-        Labels.
-    y_score : array of shape (n_rows,)
-        Larger for the positive class.
-    pos_label : label, default=None
-        The positive class; None: the rarer one.
-    sample_weight : array of shape (n_rows,), default=None
-        A row of weight 2 counts as two rows.
-
-    Returns
-    -------
-    dict
-        ``balanced_accuracy``, ``gmean``, ``tpr``, ``tnr``, ``f1``, ``auc``, ``opm``.
 
     Examples
     --------
@@ -312,18 +200,15 @@ def evaluate(
     (true_negatives, false_positives), (false_negatives, true_positives) = _against_the_rest(
         y_true, y_pred, **of_positive
     )
-    of_rare, of_others = _share(true_positives, false_negatives), _share(true_negatives, false_positives)
-    recalls = [
-        rate
-        for rate, rows in ((of_rare, true_positives + false_negatives), (of_others, true_negatives + false_positives))
-        if rows > 0.0
-    ]
+    positives, negatives = true_positives + false_negatives, true_negatives + false_positives
+    of_rare, of_others = float(share(true_positives, false_negatives)), float(share(true_negatives, false_positives))
+    recalls = [rate for rate, rows in ((of_rare, positives), (of_others, negatives)) if rows > 0.0]
     found = {
         "balanced_accuracy": sum(recalls) / len(recalls),
         "gmean": float(np.prod(recalls)) ** (1 / len(recalls)),
         "tpr": of_rare,
         "tnr": of_others,
-        "f1": _share(2 * true_positives, false_positives + false_negatives),
+        "f1": float(f1_of_counts(true_positives, false_positives, false_negatives)),
         "auc": auc(y_true, y_score, **of_positive),
     }
     return {**found, "opm": sum(found.values()) / len(found)}
@@ -362,6 +247,20 @@ def _weights(sample_weight: ArrayLike | None, n_rows: int) -> Array:
     return weight
 
 
-def _share(part: float, rest: float) -> float:
-    """The ratio of a part to the sum; 0 if both are 0."""
-    return part / (part + rest) if part + rest > 0.0 else 0.0
+def share(part: Any, rest: Any) -> Array:
+    """The ratio of a part to the sum, by element; 0 if both are 0."""
+    return _ratio(part, part + rest)
+
+
+def f1_of_counts(true_positives: Any, false_positives: Any, false_negatives: Any) -> Array:
+    """F1 score of weighted counts, by element."""
+    return share(2.0 * true_positives, false_positives + false_negatives)
+
+
+def f1_of_totals(true_positives: Any, total: Any) -> Array:
+    """F1 score, by element; `total` is the weight of the predicted positives plus that of the actual positives."""
+    return _ratio(2.0 * true_positives, total)
+
+
+def _ratio(part: Any, whole: Any) -> Array:
+    return np.divide(part, whole, out=np.zeros_like(whole), where=np.greater(whole, 0.0))

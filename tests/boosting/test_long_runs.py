@@ -74,18 +74,18 @@ def test_ten_thousand_rounds_neither_overflow_nor_drift(name, n_classes, learnin
         assert len(boosting.rounds) == ROUNDS
 
 
-def many_codes(n_rounds, n_codes):
+def many_bins(n_rounds, n_bins):
     """Stumps on one feature, and what each adds."""
     rng = np.random.default_rng(0)
     records = np.zeros(n_rounds, dtype=dtypes.STUMP)
-    records["cut"] = rng.integers(0, n_codes - 2, n_rounds)
+    records["cut"] = rng.integers(0, n_bins - 2, n_rounds)
     records["right"] = records["missing"] = 1
-    return Stumps(records, BinMapper((NumericBins(np.arange(n_codes - 2.0)),))), rng.normal(size=(n_rounds, 2, 1))
+    return Stumps(records, BinMapper((NumericBins(np.arange(n_bins - 2.0)),))), rng.normal(size=(n_rounds, 2, 1))
 
 
 def test_many_rounds_on_many_thresholds_are_compiled_in_little_memory():
-    """Rounds times codes, all at once, would be 80 MB here, and gigabytes of a large model with max_bins=None."""
-    stumps, added = many_codes(n_rounds=200, n_codes=50_000)
+    """Rounds times bins, all at once, would be 80 MB here, and gigabytes of a large model with max_bins=None."""
+    stumps, added = many_bins(n_rounds=200, n_bins=50_000)
     tracemalloc.start()
     stumps.step_functions(added)
     peak = tracemalloc.get_traced_memory()[1]
@@ -94,6 +94,6 @@ def test_many_rounds_on_many_thresholds_are_compiled_in_little_memory():
 
 
 def test_contributions_are_added_in_the_order_of_the_rounds():
-    stumps, added = many_codes(n_rounds=300, n_codes=40)
+    stumps, added = many_bins(n_rounds=300, n_bins=40)
     ((_, total),) = stumps._by_bin(added)
     np.testing.assert_array_equal(total, np.sum([added[t][stumps.lookup(t)] for t in range(300)], axis=0))

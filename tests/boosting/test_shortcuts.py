@@ -1,4 +1,4 @@
-"""What is done for speed alone must not show: equal rows made one, threads, bins from a draw, codes by counting, cuts
+"""What is done for speed alone must not show: equal rows made one, threads, bins from a draw, bins by counting, cuts
 compared many at a time.
 """
 
@@ -13,13 +13,12 @@ from adacc import kernels
 from adacc.boosting.session import train
 from adacc.data import binned, binning
 from adacc.data.binned import BinnedDataset
-from adacc.data.binning import Binning
+from adacc.data.binning import Binning, NumericBins
 from adacc.data.columns import ArrayTable
 from adacc.data.rows import Rows
 from adacc.data.threads import Threads
 from adacc.data.training_set import TrainingSet
 from adacc.estimators.settings import read_settings
-from adacc.kernels import weights as weighing
 from adacc.learners import external
 from adacc.learners import stump as learners
 from adacc.learners.splits import TIE
@@ -69,22 +68,8 @@ def test_columns_of_dense_and_sparse_features():
     X[:, ::5] = rng.integers(0, 9, size=X[:, ::5].shape)  # dense ones between the sparse
     coded = bin_rows(X.astype(float), rng.integers(0, 2, 60), collapse=False)
     for j in range(X.shape[1]):
-        codes = np.unique(X[:, j], return_inverse=True)[1]
-        np.testing.assert_array_equal(coded.column(j), codes[coded.rows.order])
-
-
-@pytest.mark.parametrize("share", [0.0, 0.01, 0.1, 0.24, 0.26, 0.6, 1.0])
-@pytest.mark.parametrize("n_classes", [2, 5])
-def test_rows_of_other_classes_are_listed_in_their_order(share, n_classes):
-    rng = np.random.default_rng(7)
-    for n_rows in [0, 1, 3, 4, 5, 63, 200]:
-        common, begin = int(rng.integers(n_classes)), int(rng.integers(1000))
-        others = (common + rng.integers(1, n_classes, n_rows)) % n_classes
-        classes = np.where(rng.random(n_rows) < share, others, common).astype(np.uint8)
-        expected = np.flatnonzero(classes != common)
-        listed = np.empty(n_rows, dtype=np.uint32)
-        n_listed = weighing._list_others(classes, common, begin, listed)
-        np.testing.assert_array_equal(listed[:n_listed], begin + expected)
+        bins = np.unique(X[:, j], return_inverse=True)[1]
+        np.testing.assert_array_equal(coded.column(j), bins[coded.rows.order])
 
 
 @pytest.mark.parametrize("method", ["adacc1", "csb2", "rareboost", "adac3", "adamec"])
@@ -111,7 +96,7 @@ def test_a_few_features_tell_that_rows_differ_but_not_that_they_are_equal(n_jobs
 def test_rows_that_share_but_their_hash_stay_apart(monkeypatch):
     X, y = repeated()
     X = X[:, :2]
-    monkeypatch.setattr(kernels, "hash_rows", lambda codes, offsets, keys, hashes: None)
+    monkeypatch.setattr(kernels, "hash_rows", lambda bins, offsets, keys, hashes: None)
     assert len(bin_rows(X, y).rows.order) == len(y)
     compare(X, y, "adacc1")
 
@@ -179,8 +164,7 @@ def test_bins_count_the_thresholds_below(n_thresholds, unit):
     rng = np.random.default_rng(n_thresholds)
     thresholds = np.sort(rng.normal(size=n_thresholds)) * unit
     values = np.concatenate([rng.normal(size=1200) * unit, thresholds[:300], [np.nan, -1e305, 1e305]])
-    bins = np.empty(len(values), dtype=np.uint16)
-    kernels.bin_values(values, thresholds, *kernels.whole_range(values), bins)
+    bins = NumericBins(thresholds).bins(values, kernels.whole_range(values))
     expected = np.searchsorted(thresholds, values)
     expected[np.isnan(values)] = n_thresholds + 1
     np.testing.assert_array_equal(bins, expected)
@@ -210,16 +194,16 @@ def test_a_column_is_sparse_by_the_exact_count_of_its_most_frequent_bin():
 def test_the_quick_search_for_a_cut_finds_that_of_the_plain_one(seed):
     """Two classes and Gini: features of any width, some with gaps, empty bins, copies of each other and near ties."""
     rng = np.random.default_rng(seed)
-    n_codes = rng.integers(2, 80, size=rng.integers(1, 12))
-    categorical = rng.random(len(n_codes)) < 0.3
-    offsets = np.cumsum([0, *n_codes])
+    n_bins = rng.integers(2, 80, size=rng.integers(1, 12))
+    categorical = rng.random(len(n_bins)) < 0.3
+    offsets = np.cumsum([0, *n_bins])
     histogram = np.zeros((2, offsets[-1]))
     weight = rng.random(200) if seed % 2 else np.ones(200)
     label = rng.random(200) < 0.3
-    for f, n in enumerate(n_codes):
+    for f, n in enumerate(n_bins):
         signal = rng.choice([0.0, 0.2, 1.0]) * label
         code = np.clip((signal + rng.random(200)) * 0.5 * n, 0, n - 2).astype(int)
-        if f and rng.random() < 0.3 and n_codes[f - 1] == n:
+        if f and rng.random() < 0.3 and n_bins[f - 1] == n:
             histogram[:, offsets[f] : offsets[f + 1]] = histogram[:, offsets[f - 1] : offsets[f]]
             continue
         if rng.random() < 0.4:
@@ -230,10 +214,10 @@ def test_the_quick_search_for_a_cut_finds_that_of_the_plain_one(seed):
     scale, total = scale / total.sum(), total / total.sum()
     found = []
     for search in (kernels.best_splits, kernels.best_splits_two):
-        gains, cuts = np.zeros(len(n_codes)), np.zeros(len(n_codes), dtype=np.int64)
-        search(histogram, scale, total, offsets, categorical, kernels.GINI, 0, len(n_codes), TIE, gains, cuts)
+        gains, cuts = np.zeros(len(n_bins)), np.zeros(len(n_bins), dtype=np.int64)
+        search(histogram, scale, total, offsets, categorical, kernels.GINI, 0, len(n_bins), TIE, gains, cuts)
         leaves, classes, W = np.empty((4, 2)), np.empty(4, dtype=np.int64), np.empty((2, 2))
-        lookup = np.empty(n_codes.max(), dtype=np.uint8)
+        lookup = np.empty(n_bins.max(), dtype=np.uint8)
         chosen = kernels.choose_split(
             gains, cuts, histogram, scale, offsets, categorical, 0, TIE, leaves, classes, lookup, W
         )
@@ -254,13 +238,14 @@ def test_votes_for_many_classes_are_counted_as_row_by_row(n_classes, weighted):
     scores = rng.integers(0, 3, (n_classes, len(true))).astype(float)  # many are equal
     predicted, counts = np.empty(len(true), dtype=np.uint8), np.empty((n_classes, n_classes), dtype=np.int64)
     right, expected = np.empty(n_classes), scores.copy()
-    by_code, by_cut = rng.integers(0, n_classes, 20), np.repeat([1, 2, 0], [9, 10, 1])
-    for lookup, n_cells in [(by_code, 20), (by_cut, 20), (external.IDENTITY, n_classes)]:
-        cells, votes = rng.integers(0, n_cells, len(true)).astype(np.uint8), rng.integers(1, 3, n_classes).astype(float)
+    by_bin, by_cut = rng.integers(0, n_classes, 20), np.repeat([1, 2, 0], [9, 10, 1])
+    for lookup, n_leaves in [(by_bin, 20), (by_cut, 20), (external.IDENTITY, n_classes)]:
+        leaves = rng.integers(0, n_leaves, len(true)).astype(np.uint8)
+        votes = rng.integers(1, 3, n_classes).astype(float)
         kernels.add_votes_each(
-            cells, lookup.astype(np.uint8), votes, weight, starts, 1e-10, predicted, scores, counts, right
+            leaves, lookup.astype(np.uint8), votes, weight, starts, 1e-10, predicted, scores, counts, right
         )
-        np.testing.assert_array_equal(predicted, lookup[cells])
+        np.testing.assert_array_equal(predicted, lookup[leaves])
         expected[predicted, np.arange(len(true))] += votes[predicted]
         np.testing.assert_array_equal(scores, expected)
         np.testing.assert_array_equal(counts, np.histogram2d(true, predicted, np.arange(n_classes + 1) - 0.5)[0])

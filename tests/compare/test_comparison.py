@@ -234,6 +234,7 @@ class TestVerdict:
         first = of(outcomes, "adaboost")[:3]
         caught = sum((each.predictions.scores > 0)[problem.y[splits[each.split].test] == 1].sum() for each in first)
         assert pooled["default"]["caught"] == caught == 30 - pooled["default"]["missed"]
+        assert pooled["default"]["true_positives"] == caught == 30 - pooled["default"]["false_negatives"]
 
 
 class TestCurves:

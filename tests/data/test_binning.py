@@ -1,4 +1,4 @@
-"""Bins and codes, however a column's values are found: counted if they are whole, else spread."""
+"""Thresholds and bins, however a column's values are found: counted if they are whole, else grouped."""
 
 from itertools import pairwise
 
@@ -9,7 +9,7 @@ from support import thinned
 from adacc import kernels
 from adacc.data.binning import NONE, NumericBins, find_thresholds
 from adacc.estimators.input_validation import number_labels
-from adacc.kernels.thresholds import INSERTION_SORT_MAX, spread
+from adacc.kernels.thresholds import INSERTION_SORT_MAX
 
 N_VALUES = 1500  # more than two blocks
 
@@ -118,24 +118,32 @@ def test_bins_are_those_of_the_plain_rule(values, is_whole, max_bins, weighted):
         thresholds, every = find_thresholds(values, weights if weighted else NONE, known, max_bins)
         assert thresholds.tolist() == expected
         assert every == (len(np.unique(values[present])) <= most)
-        codes = NumericBins(thresholds).code(values, known)
-        np.testing.assert_array_equal(codes[present], np.searchsorted(thresholds, values[present]))
-        assert (codes[~present] == len(thresholds) + 1).all()
+        bins = NumericBins(thresholds).bins(values, known)
+        np.testing.assert_array_equal(bins[present], np.searchsorted(thresholds, values[present]))
+        assert (bins[~present] == len(thresholds) + 1).all()
     np.testing.assert_array_equal(values, before)
 
 
 @pytest.mark.parametrize("values", [pytest.param(v, id=name) for name, v, _ in columns()])
-def test_groups_follow_each_other_and_are_small_or_of_one_value(values):
-    arranged, moved, ends = np.empty(len(values)), np.empty(len(values)), np.empty(len(values) + 1, dtype=np.int64)
-    weights = np.arange(len(values), dtype=float)
-    n_groups, n_present = spread(values, weights, ends, arranged, moved)
-    np.testing.assert_array_equal(arranged[:n_present], values[moved[:n_present].astype(int)])
+def test_groups_ascend_and_are_small_or_of_one_value(values):
+    arranged, ends = np.empty(len(values)), np.empty(len(values) + 2, dtype=np.int64)
+    n_groups, n_present = kernels.group_values(values, np.empty(len(values), dtype=np.uint16), ends, arranged)
+    if n_groups < 0:  # unevenly distributed
+        return
     present = values[~np.isnan(values)]
     np.testing.assert_array_equal(np.sort(arranged[:n_present]), np.sort(present))
     groups = np.split(arranged[:n_present], ends[:n_groups])[:-1] if n_groups else []
     assert all(len(group) > 0 for group in groups)
     assert all(len(group) <= INSERTION_SORT_MAX or len(set(group)) == 1 for group in groups)
     assert all(one.max() < next_one.min() for one, next_one in pairwise(groups))
+
+
+def test_even_values_are_grouped_and_uneven_ones_are_not():
+    even, uneven = np.random.default_rng(0).random(5000), np.random.default_rng(0).lognormal(0.0, 5.0, 5000)
+    grouped = [kernels.group_values(v, np.empty(5000, dtype=np.uint16), np.empty(5002, dtype=np.int64), v.copy())[0]
+               for v in (even, uneven)]  # fmt: skip
+    assert grouped[0] > 1000
+    assert grouped[1] == -1
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int64, np.uint64, bool, float, "<U3", object])

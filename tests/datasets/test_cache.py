@@ -38,7 +38,7 @@ def assert_same(found, table):
     assert found[1].dtype == "int8"
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error", "ignore::ResourceWarning")
 class TestOrder:
     def test_data_dir_then_cache(self, toy, cache, tmp_path):
         table = toy("bank")

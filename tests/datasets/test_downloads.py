@@ -15,7 +15,7 @@ def renamed(frame):
     return frame.set_axis([f"V{j}" for j in range(1, frame.shape[1] + 1)], axis=1)
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error", "ignore::ResourceWarning")
 class TestOpenML:
     def test_real_content_survives_the_text(self, load_table, server):
         frame, y = load_table("phoneme")
@@ -66,7 +66,7 @@ class TestOpenML:
 
 
 class TestZenodo:
-    @pytest.mark.filterwarnings("error")
+    @pytest.mark.filterwarnings("error", "ignore::ResourceWarning")
     def test_real_content_and_one_download_for_all(self, load_table, server, cache):
         tables = {name: load_table(name) for name in ("abalone", "wine_quality")}
         server.serve_archive(**tables)

@@ -81,13 +81,13 @@ class Case:
         self.settings = read_settings(self.model.get_params(deep=False))
         self.bin_mapper = self.model.fitted_model_.ensemble.models.bin_mapper
         table = read(X)
-        self.codes, self.y, self.weight = self.bin_mapper.codes(table, table.every_row, Threads(1)), y, weight
+        self.bins, self.y, self.weight = self.bin_mapper.bins(table, table.every_row, Threads(1)), y, weight
         self.class_weight = np.bincount(y, weight)
         negative_class = find_negative_class(self.model.pos_label, self.model.classes_, self.class_weight)
         self.plan = make_plan(self.settings, self.model.classes_, self.class_weight, negative_class)
 
     def shard(self, *pieces):
-        coded = [BinnedShard(self.codes[:, some], self.y[some].astype(np.uint8), self.weight[some]) for some in pieces]
+        coded = [BinnedShard(self.bins[:, some], self.y[some].astype(np.uint8), self.weight[some]) for some in pieces]
         return Shard(coded, self.bin_mapper, self.class_weight)
 
     def boost(self, executor):
@@ -213,9 +213,9 @@ def test_an_answer_is_of_the_rows_of_the_shard():
     def weight_where(rows):
         return np.bincount(y[some], (weight * rows)[some], 3)
 
-    cells, lookup = list(ensemble.models.cells(read(X), np.arange(len(y), dtype=np.uint32)))[-1]
+    leaves, lookup = list(ensemble.models.leaves(read(X), np.arange(len(y), dtype=np.uint32)))[-1]
     np.testing.assert_allclose(answer.right, weight_where(case.model.predict(X) == y), rtol=1e-12)
-    np.testing.assert_allclose(answer.wrong, weight_where(lookup[cells] != y), rtol=1e-12)
+    np.testing.assert_allclose(answer.wrong, weight_where(lookup[leaves] != y), rtol=1e-12)
 
 
 @pytest.mark.parametrize(("method", "n_classes"), [("adaboost", 2), ("adacc2", 2), ("adacc2", 3), ("adac1", 2)])
@@ -251,7 +251,7 @@ def test_300_rounds_do_not_drift(method):
     assert isinstance(log[-1], Reweigh)
     whole = 0.0
     for shard in shards:
-        kept, now = shard.binned, shard.standing
+        kept, now = shard.binned, shard.state
         weights = now.weights.values
         whole += weights.sum()
         fresh = np.zeros_like(now.histogram)

@@ -82,7 +82,7 @@ NAMED = pd.DataFrame(INF, columns=["a", "b", "c"])
         ({"method": "cgada-cal", "calibration_cv": 11}, {}, ValueError, "rows of every class, but 1 has 10"),
         ({"method": "rusboost", "sampling_ratio": 2}, {}, ValueError, "a number from 1e-06 to 1, got 2"),
         ({"method": "smoteboost", "n_synthetic": 0}, {}, ValueError, "n_synthetic must be a whole number"),
-        ({"method": "smoteboost"}, {"X": GAP}, ValueError, "missing values, and column 1 has some"),
+        ({"method": "smoteboost"}, {"X": GAP}, ValueError, "column 1 must not have missing values for smoteboost"),
     ],
 )  # fmt: skip
 def test_fit_says_what_is_wrong_and_leaves_nothing_behind(params, data, error, message):

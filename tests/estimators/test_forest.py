@@ -52,14 +52,14 @@ def test_rows_out_of_the_bags_hear_only_the_bags_they_are_not_in(n_classes):
     rows = Rows.group(y, n_classes, rng.integers(1, 4, 90).astype(float))
     binned = BinnedDataset(partial(Binning(rows.weight, None).columns, read(X)), 3, rows, Threads(1))
     even = np.ones(n_classes)
-    kinds = (BagSpec(4, 1.0, 1, Growth(max_depth=None)), BagSpec(3, 1.5, 4, Growth(max_depth=2, max_features=2)))
-    bags = Bags(kinds, criterion="gini", seed=5)
+    specs = (BagSpec(4, 1.0, 1, Growth(max_depth=None)), BagSpec(3, 1.5, 4, Growth(max_depth=2, max_features=2)))
+    bags = Bags(specs, criterion="gini", seed=5)
     forest = grow_forest(binned, Plan(AdaCC2(), even, even, 1.0, 0), bags, Threads(1))
 
     trees, votes = forest.ensemble.models.describe(np.arange(n_classes)), forest.ensemble.votes
     heard, total, at = np.zeros((2, 90)), np.zeros((2, 90, n_classes)), 0
     for number, kind in enumerate([0] * 4 + [1] * 3):
-        ratio, share = kinds[kind].ratio, 1.0 / kinds[kind].n_bags
+        ratio, share = specs[kind].ratio, 1.0 / specs[kind].n_bags
         bag, members = draw_bag(rows, ratio, np.random.default_rng([bags.seed, number]))
         counts = np.zeros(90)
         counts[members] = bag.weight

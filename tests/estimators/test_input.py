@@ -169,7 +169,7 @@ def test_labels_as_series():
 
 
 @pytest.mark.parametrize("max_bins", [2, 255, 300, None])
-def test_more_codes_than_a_byte_holds(max_bins):
+def test_more_bins_than_a_byte_holds(max_bins):
     X = np.random.default_rng(0).permutation(600)[:, None].astype(float)
     y = (X[:, 0] % 200 > 100).astype(int)
     model = fit(X, y, max_bins=max_bins)

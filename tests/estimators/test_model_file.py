@@ -285,7 +285,7 @@ def test_there_are_golden_models():
 
 
 @pytest.mark.parametrize("name", GOLDEN_MODELS)
-def test_files_of_old_can_be_read_for_ever(name):
+def test_golden_files_of_all_formats_load(name):
     model = adacc.load(GOLDEN / f"{name}.adacc")
     expected = json.loads((GOLDEN / f"{name}.json").read_text("utf-8"))
     X = from_json(expected["rows"])
@@ -300,7 +300,7 @@ def test_files_of_old_can_be_read_for_ever(name):
 
 
 @pytest.mark.parametrize("name", [name for name in GOLDEN_MODELS if "warm-start" in name])
-def test_warm_start_goes_on_from_files_of_old(name):
+def test_warm_start_continues_from_golden_files(name):
     training = json.loads((GOLDEN / f"{name}.json").read_text("utf-8"))["training"]
     X, y = from_json(training["X"]), training["y"]
     resumed = adacc.load(GOLDEN / f"{name}.adacc").set_params(n_estimators=9).fit(X, y)

@@ -1,4 +1,4 @@
-"""The exact stump against scikit-learn's own, and what the engine promises about threads, rows and codes."""
+"""The exact stump against scikit-learn's own, and what the engine promises about threads, rows and bins."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -126,7 +126,7 @@ def coder_of(values, weights=None, max_bins=255):
     values=st.lists(st.floats(allow_infinity=False, width=64) | st.integers(-3, 3), min_size=1, max_size=60),
     max_bins=st.sampled_from([2, 3, 8, 40, None]),
 )
-def test_codes_say_which_thresholds_lie_below(values, max_bins):
+def test_bins_say_which_thresholds_lie_below(values, max_bins):
     values = np.array(values, dtype=float)
     bin_mapper = coder_of(values, max_bins=max_bins)
     thresholds = bin_mapper.features[0].thresholds
@@ -134,26 +134,26 @@ def test_codes_say_which_thresholds_lie_below(values, max_bins):
     assert (np.diff(thresholds) > 0).all()
     assert np.isfinite(thresholds).all()
     table = ArrayTable(values[:, None])
-    codes = bin_mapper.codes(table, np.arange(len(values), dtype=np.uint32), Threads(1))[0]
+    bins = bin_mapper.bins(table, np.arange(len(values), dtype=np.uint32), Threads(1))[0]
     expected = [len(thresholds) + 1 if np.isnan(v) else int((v > thresholds).sum()) for v in values]
-    assert codes.tolist() == expected
+    assert bins.tolist() == expected
     distinct = np.unique(values[~np.isnan(values)])
     if max_bins is None or len(distinct) <= max_bins:
         assert len(thresholds) == max(len(distinct) - 1, 0)
 
 
-def test_codes_of_very_many_thresholds():
+def test_bins_of_very_many_thresholds():
     values = np.random.default_rng(0).permutation(3000).astype(float)
     bin_mapper = coder_of(values, max_bins=None)
-    codes = bin_mapper.codes(ArrayTable(values[:, None]), np.arange(3000, dtype=np.uint32), Threads(1))[0]
-    assert codes.dtype == np.uint16
-    np.testing.assert_array_equal(codes, values)
+    bins = bin_mapper.bins(ArrayTable(values[:, None]), np.arange(3000, dtype=np.uint32), Threads(1))[0]
+    assert bins.dtype == np.uint16
+    np.testing.assert_array_equal(bins, values)
 
 
 def test_bins_hold_even_shares_and_a_heavy_value_does_not_swallow_them():
     values = np.concatenate([np.zeros(9000), np.random.default_rng(0).random(1000)])
-    codes = np.digitize(values, coder_of(values, max_bins=21).features[0].thresholds)
-    counts = np.bincount(codes)
+    bins = np.digitize(values, coder_of(values, max_bins=21).features[0].thresholds)
+    counts = np.bincount(bins)
     assert counts[0] == 9000
     assert len(counts) == 21
     assert counts[1:].max() < 2.5 * counts[1:].min()
@@ -166,11 +166,10 @@ def test_a_heavy_value_has_a_bin_of_its_own_wherever_it_stands():
     assert 9000 in counts
 
 
-def boosting_of(X, y, rule, costs, pass_in_rows=None):
+def boosting_of(X, y, rule, costs):
     table, ones, threads = ArrayTable(X), np.ones(len(y)), Threads(1)
     binned = BinnedDataset(partial(Binning(ones, 16).columns, table), table.n_columns, Rows.group(y, 2, ones), threads)
     learner = StumpLearner(binned, binned.histogram, "gini", 0, threads)
-    learner.pass_in_rows = learner.pass_in_rows if pass_in_rows is None else pass_in_rows
     return Boosting(LocalBackend(Plan(rule, np.array(costs, dtype=float), np.ones(2), 1.0, 0), learner))
 
 
@@ -203,7 +202,7 @@ def test_incremental_histograms_stay_those_of_the_weights():
 def test_only_rows_predicted_otherwise_than_most_of_their_class_are_touched():
     X = np.random.default_rng(7).normal(size=(200, 4))
     y = (X[:, 0] + X[:, 1] > 1).astype(np.intp)
-    boosting = boosting_of(X, y, resolve_options("adaboost", {})[1], [1, 1], pass_in_rows=np.inf)
+    boosting = boosting_of(X, y, resolve_options("adaboost", {})[1], [1, 1])
 
     def find_best(boosting, model):
         backend = boosting.backend

@@ -11,6 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 from support import DETERMINISTIC, thinned
 
 import adacc
+from adacc import kernels
 from adacc.data.binned import BinnedDataset
 from adacc.data.binning import Binning
 from adacc.data.columns import read
@@ -35,9 +36,13 @@ def grown(X, y, weight, growth, criterion="gini", **options):
     learner = learner_of(X, y, np.ones(len(y)), growth, criterion, **options)
     weights = Weights(learner.rows, np.ones(int(y.max()) + 1))
     weights.raw[:] = weight[learner.rows.order] / weight.sum() * len(y)
-    nodes, (cells, _), W = learner.fit(weights, None, 0)
+    nodes, (predicted, lookup), W = learner.fit(weights, None, 0)
+    found = np.empty(len(y), dtype=np.uint32)
+    columns = [np.ascontiguousarray(nodes[name]) for name in ("feature", "cut", "children")]
+    kernels.find_leaves(learner.bins, learner.offsets, learner.categorical, *columns, found)
+    np.testing.assert_array_equal(lookup[predicted], nodes["class"][found])
     leaves = np.empty(len(y), dtype=int)
-    leaves[learner.rows.order] = cells
+    leaves[learner.rows.order] = found
     return nodes, leaves, W
 
 
@@ -359,8 +364,8 @@ def test_trees_without_a_vote_are_not_walked():
     shares = np.random.default_rng(0).normal(size=(12, 2, 1))
     shares[[0, 4, 5, 11]] = 0.0
     scorer = trees.compile(shares)
-    cells = trees.cells(table, table.every_row)
-    expected = sum(share[lookup[leaves]] for (leaves, lookup), share in zip(cells, shares, strict=True))
+    rounds = trees.leaves(table, table.every_row)
+    expected = sum(share[lookup[leaves]] for (leaves, lookup), share in zip(rounds, shares, strict=True))
     np.testing.assert_allclose(scorer.scores(table), expected, rtol=0, atol=1e-12)
     assert len(scorer.trees) == 8
     assert not trees.compile(np.zeros_like(shares)).scores(table).any()

@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from adacc import AdaBoostClassifier, AdaCC1Classifier, AdaCC2Classifier, CSB2Classifier
+from adacc.evaluation.measures import with_former_names
 from adacc.inspect import TrainingDisplay
 from adacc.metrics import evaluate
 
@@ -106,7 +107,7 @@ def pooled_of(true, found):
     (at,) = thinned(np.unique(np.concatenate([[0.0, 1.0], p])), most=150)
     caught = [int(((p >= t) & true).sum()) for t in at]
     alarms = [int(((p >= t) & ~true).sum()) for t in at]
-    own = {"caught": int((decided & true).sum()), "alarms": int((decided & ~true).sum())}
+    tp, fn, fp, tn = (int((said & rows).sum()) for rows in (true, ~true) for said in (decided, ~decided))
     nearest = int(np.argmin(np.abs(np.add(caught, alarms) - decided.sum())))
     bins = np.clip((p * 10).astype(int), 0, 9)
     calibration = [
@@ -123,7 +124,7 @@ def pooled_of(true, found):
         "thresholds": {"at": at, "caught": caught, "alarms": alarms, "default": nearest},
         "positives": int(true.sum()),
         "negatives": int((~true).sum()),
-        "default": own | {"missed": int((~decided & true).sum()), "left_alone": int((~decided & ~true).sum())},
+        "default": with_former_names(tp, fn, fp, tn, "alarms"),
         "calibration": calibration,
     }
 

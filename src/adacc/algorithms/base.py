@@ -15,7 +15,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from adacc.docstrings import described
+
 Array = NDArray[np.float64]
+
+ARGUMENTS = {
+    "W": "ndarray of shape (n_classes, n_classes)\n    Weight of the rows of each (true, predicted) pair of classes.",
+    "alpha": "float or ndarray of shape (n_classes,)\n    The vote of the round.",
+    "costs": "ndarray of shape (n_classes,)\n    Cost of each class.",
+    "rates": "ndarray of shape (n_classes,)\n    Error rate of each class.",
+}
+"""Descriptions of the arguments of a rule's formulas."""
 
 ROUNDING = 1e-10
 """Votes, vote sums and odds that differ by less are equal. Otherwise the order of summation would decide ties."""
@@ -64,50 +74,19 @@ class Rule:
                 names = " or ".join(repr(name) for name in allowed)
                 raise ValueError(f"{field.name} must be {names}, got {value!r}")
 
+    @described(ARGUMENTS, returns="ndarray of shape (n_classes,)")
     def initial(self, costs: Array) -> Array:
-        """Weight of a row of each class before the first round, up to a common factor.
-
-        Parameters
-        ----------
-        costs : ndarray of shape (n_classes,)
-            Cost of each class.
-
-        Returns
-        -------
-        ndarray of shape (n_classes,)
-        """
+        """Weight of a row of each class before the first round, up to a common factor."""
         return np.ones_like(costs)
 
+    @described(ARGUMENTS, returns="float, ndarray of shape (n_classes,) or None")
     def vote(self, W: Array, costs: Array) -> Any:
-        """Vote of the round: one number, or one per predicted class; None if the learner is no better than chance.
-
-        Parameters
-        ----------
-        W : ndarray of shape (n_classes, n_classes)
-            Weight of the rows of each (true, predicted) pair of classes.
-        costs : ndarray of shape (n_classes,)
-            Cost of each class.
-
-        Returns
-        -------
-        float, ndarray of shape (n_classes,) or None
-        """
+        """Vote of the round: one number, or one per predicted class; None if the learner is no better than chance."""
         return half_log_odds(*right_and_wrong(W), len(W))
 
+    @described(ARGUMENTS, returns="ndarray of shape (n_classes, n_classes)")
     def factors(self, alpha: Any, costs: Array) -> Array:
-        """``F[t, p]``, the factor of the weight of a row of class t that is predicted as p.
-
-        Parameters
-        ----------
-        alpha : float or ndarray of shape (n_classes,)
-            The vote of the round.
-        costs : ndarray of shape (n_classes,)
-            Cost of each class.
-
-        Returns
-        -------
-        ndarray of shape (n_classes, n_classes)
-        """
+        """``F[t, p]``, the factor of the weight of a row of class t that is predicted as p."""
         return factor_matrix(exp(-alpha), exp(alpha), len(costs))
 
     @property
@@ -120,32 +99,14 @@ class Rule:
         """Whether the synthetic rows of a round stay in the training set, for methods with a SMOTE sampler."""
         return False
 
+    @described(ARGUMENTS, returns="ndarray of shape (n_classes,)")
     def round_costs(self, rates: Array) -> Array:
-        """Cost of each class from the error rates of the classes; used if ``costs_follow`` is set.
-
-        Parameters
-        ----------
-        rates : ndarray of shape (n_classes,)
-            Error rate of each class.
-
-        Returns
-        -------
-        ndarray of shape (n_classes,)
-        """
+        """Cost of each class from the error rates of the classes; used if ``costs_follow`` is set."""
         return np.ones_like(rates)
 
+    @described(ARGUMENTS, returns="ndarray of shape (n_classes,)")
     def decision(self, costs: Array) -> Array:
-        """Factor of the votes for each class in the final decision.
-
-        Parameters
-        ----------
-        costs : ndarray of shape (n_classes,)
-            Cost of each class.
-
-        Returns
-        -------
-        ndarray of shape (n_classes,)
-        """
+        """Factor of the votes for each class in the final decision."""
         return np.ones_like(costs)
 
 

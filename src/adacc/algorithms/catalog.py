@@ -23,36 +23,17 @@ from adacc.algorithms.smoteboost import SMOTEBoost
 
 @dataclass(frozen=True)
 class Method:
-    """An entry of the catalogue.
+    """An entry of the catalogue."""
 
-    Attributes
-    ----------
-    rule : type of Rule
-        The formulas.
-    label : str
-        The method's name in tables, charts and reports.
-    estimator : str
-        Name of its scikit-learn class; a name, so that nothing is imported upward.
-    summary : str
-        One line that says how it differs from the others.
-    reference : str
-        Authors and year.
-    sampler : str or None
-        How rows are drawn each round; a key of `SAMPLER_OPTIONS`.
-    calibration : str or None
-        Default of the option `calibration`.
-    decides_by_probability : bool
-        Whether a calibrated model decides by its probabilities, as in the papers of CGAda and AdaMEC. All others decide
-        by their votes, calibrated or not: even the most certain rows of a rare class may have a probability below ½.
-    """
-
-    rule: type[Rule]
-    label: str
-    estimator: str
-    summary: str
-    reference: str
-    sampler: str | None = None
-    calibration: str | None = None
+    rule: type[Rule]  # the formulas
+    label: str  # the method's name in tables, charts and reports
+    estimator: str  # name of its scikit-learn class; a name, so that nothing is imported upward
+    summary: str  # one line that says how it differs from the others
+    reference: str  # authors and year
+    sampler: str | None = None  # how rows are drawn each round; a key of `SAMPLER_OPTIONS`
+    calibration: str | None = None  # default of the option `calibration`
+    # Whether a calibrated model decides by its probabilities, as in the papers of CGAda and AdaMEC. All others decide
+    # by their votes, calibrated or not: even the most certain rows of a rare class may have a probability below ½.
     decides_by_probability: bool = False
 
     def options(self) -> dict[str, Any]:
@@ -75,124 +56,50 @@ SAMPLER_OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 METHODS: dict[str, Method] = {
-    "adaboost": Method(
-        AdaBoost,
-        "AdaBoost",
-        "AdaBoostClassifier",
-        "all errors cost the same",
-        "Freund & Schapire 1997; Zhu et al. 2009",
-    ),
-    "cgada": Method(
-        CGAda,
-        "CGAda",
-        "CGAdaClassifier",
-        "AdaBoost from cost-weighted initial weights",
-        "Landesa-Vázquez & Alba-Castro 2012",
-        decides_by_probability=True,
-    ),
-    "adamec": Method(
-        AdaMEC,
-        "AdaMEC",
-        "AdaMECClassifier",
-        "AdaBoost, then the decision of minimum expected cost",
-        "Ting 2000; Nikolaou et al. 2016",
-        decides_by_probability=True,
-    ),
+    "adaboost": Method(AdaBoost, "AdaBoost", "AdaBoostClassifier",
+        "all errors cost the same", "Freund & Schapire 1997; Zhu et al. 2009"),
+    "cgada": Method(CGAda, "CGAda", "CGAdaClassifier",
+        "AdaBoost from cost-weighted initial weights", "Landesa-Vázquez & Alba-Castro 2012",
+        decides_by_probability=True),
+    "adamec": Method(AdaMEC, "AdaMEC", "AdaMECClassifier",
+        "AdaBoost, then the decision of minimum expected cost", "Ting 2000; Nikolaou et al. 2016",
+        decides_by_probability=True),
     "csb1": Method(CSB1, "CSB1", "CSB1Classifier", "weights times cost, with a constant step", "Ting 2000"),
     "csb2": Method(CSB2, "CSB2", "CSB2Classifier", "weights times cost, with AdaBoost's step", "Ting 2000"),
-    "adacost": Method(
-        AdaCost,
-        "AdaCost",
-        "AdaCostClassifier",
-        "costs adjust the exponent, upwards for errors and downwards for correct predictions",
-        "Fan et al. 1999",
-    ),
+    "adacost": Method(AdaCost, "AdaCost", "AdaCostClassifier",
+        "costs adjust the exponent, upwards for errors and downwards for correct predictions", "Fan et al. 1999"),
     "adac1": Method(AdaC1, "AdaC1", "AdaC1Classifier", "the cost inside the exponent", "Sun et al. 2007"),
     "adac2": Method(AdaC2, "AdaC2", "AdaC2Classifier", "the cost outside the exponent", "Sun et al. 2007"),
-    "adac3": Method(
-        AdaC3, "AdaC3", "AdaC3Classifier", "the cost inside the exponent and outside it", "Sun et al. 2007"
-    ),
-    "rareboost": Method(
-        RareBoost,
-        "RareBoost",
-        "RareBoostClassifier",
-        "positive and negative predictions vote with different strength",
-        "Joshi et al. 2001",
-    ),
-    "adacc1": Method(
-        AdaCC1,
-        "AdaCC1",
-        "AdaCC1Classifier",
-        "the class that is misclassified more gets the higher cost, inside the exponent",
-        "Iosifidis et al. 2022",
-    ),
-    "adacc2": Method(
-        AdaCC2,
-        "AdaCC2",
-        "AdaCC2Classifier",
-        "the class that is misclassified more gets the higher cost, outside the exponent",
-        "Iosifidis et al. 2022",
-    ),
-    "adan-cc1": Method(
-        AdaNCC1,
-        "AdaN-CC1",
-        "AdaNCC1Classifier",
-        "AdaCC1 with costs from the current weak learner alone",
-        "Iosifidis et al. 2022",
-    ),
-    "adan-cc2": Method(
-        AdaNCC2,
-        "AdaN-CC2",
-        "AdaNCC2Classifier",
-        "AdaCC2 with costs from the current weak learner alone",
-        "Iosifidis et al. 2022",
-    ),
-    "adamec-cal": Method(
-        AdaMEC,
-        "AdaMEC-Cal.",
-        "AdaMECClassifier",
-        "AdaBoost, then the decision of minimum expected cost; calibrated",
-        "Ting 2000; Nikolaou et al. 2016",
-        calibration="sigmoid",
-        decides_by_probability=True,
-    ),
-    "cgada-cal": Method(
-        CGAda,
-        "CGAda-Cal.",
-        "CGAdaClassifier",
-        "AdaBoost from cost-weighted initial weights; calibrated",
-        "Landesa-Vázquez & Alba-Castro 2012",
-        calibration="sigmoid",
-        decides_by_probability=True,
-    ),
-    "rusboost": Method(
-        AdaBoost,
-        "RUSBoost (adacc)",
-        "RUSBoostClassifier",
-        "each round's learner sees the rare rows and a fresh draw of the others",
-        "Seiffert et al. 2010",
-        sampler="under-sample",
-    ),
-    "smoteboost": Method(
-        SMOTEBoost,
-        "SMOTEBoost",
-        "SMOTEBoostClassifier",
-        "each round's learner sees fresh synthetic rows of the rarer classes",
-        "Chawla et al. 2003",
-        sampler="smote",
-    ),
-}
+    "adac3": Method(AdaC3, "AdaC3", "AdaC3Classifier",
+        "the cost inside the exponent and outside it", "Sun et al. 2007"),
+    "rareboost": Method(RareBoost, "RareBoost", "RareBoostClassifier",
+        "positive and negative predictions vote with different strength", "Joshi et al. 2001"),
+    "adacc1": Method(AdaCC1, "AdaCC1", "AdaCC1Classifier",
+        "the class that is misclassified more gets the higher cost, inside the exponent", "Iosifidis et al. 2022"),
+    "adacc2": Method(AdaCC2, "AdaCC2", "AdaCC2Classifier",
+        "the class that is misclassified more gets the higher cost, outside the exponent", "Iosifidis et al. 2022"),
+    "adan-cc1": Method(AdaNCC1, "AdaN-CC1", "AdaNCC1Classifier",
+        "AdaCC1 with costs from the current weak learner alone", "Iosifidis et al. 2022"),
+    "adan-cc2": Method(AdaNCC2, "AdaN-CC2", "AdaNCC2Classifier",
+        "AdaCC2 with costs from the current weak learner alone", "Iosifidis et al. 2022"),
+    "adamec-cal": Method(AdaMEC, "AdaMEC-Cal.", "AdaMECClassifier",
+        "AdaBoost, then the decision of minimum expected cost; calibrated", "Ting 2000; Nikolaou et al. 2016",
+        calibration="sigmoid", decides_by_probability=True),
+    "cgada-cal": Method(CGAda, "CGAda-Cal.", "CGAdaClassifier",
+        "AdaBoost from cost-weighted initial weights; calibrated", "Landesa-Vázquez & Alba-Castro 2012",
+        calibration="sigmoid", decides_by_probability=True),
+    "rusboost": Method(AdaBoost, "RUSBoost (adacc)", "RUSBoostClassifier",
+        "each round's learner sees the rare rows and a fresh draw of the others", "Seiffert et al. 2010",
+        sampler="under-sample"),
+    "smoteboost": Method(SMOTEBoost, "SMOTEBoost", "SMOTEBoostClassifier",
+        "each round's learner sees fresh synthetic rows of the rarer classes", "Chawla et al. 2003", sampler="smote"),
+}  # fmt: skip
 """The methods that boost once on all rows, by name."""
 
 FORESTS: dict[str, Method] = {
-    "adacc-forest": Method(
-        AdaCC2,
-        "AdaCC forest",
-        "AdaCCForestClassifier",
-        "a forest of AdaCC2 boosters on balanced bags, tuned on out-of-bag rows",
-        "adacc itself",
-    ),
-}
+    "adacc-forest": Method(AdaCC2, "AdaCC forest", "AdaCCForestClassifier",
+        "a forest of AdaCC2 boosters on balanced bags, tuned on out-of-bag rows", "adacc itself"),
+}  # fmt: skip
 """Methods that boost on many bags of rows."""
 
 CATALOG = METHODS | FORESTS

@@ -59,15 +59,15 @@ class Bags:
 
     Attributes
     ----------
-    kinds : tuple of BagSpec
-        The kinds of bags, in order.
+    specs : tuple of BagSpec
+        The specification of each kind of bag.
     criterion : str
         Split criterion.
     seed : int
         Random seed.
     """
 
-    kinds: tuple[BagSpec, ...]
+    specs: tuple[BagSpec, ...]
     criterion: str
     seed: int
 
@@ -106,27 +106,28 @@ def grow_forest(
     candidates = _draw_oob_candidates(rows, bags.seed)
     candidate_bins = np.ascontiguousarray(bins[:, candidates])
 
-    kind_of_bag = np.repeat(np.arange(len(bags.kinds)), [kind.n_bags for kind in bags.kinds])
+    kind_of_bag = np.repeat(np.arange(len(bags.specs)), [spec.n_bags for spec in bags.specs])
 
     def boost(number: int) -> tuple[Ensemble, NDArray[np.intp], Array]:
-        kind = bags.kinds[kind_of_bag[number]]
+        spec = bags.specs[kind_of_bag[number]]
         rng = np.random.default_rng([bags.seed, number])
         among = None if group_draw is None else group_draw.draw(BOOTSTRAP_SHARE, rng)
-        bag, members = draw_bag(rows, kind.ratio, rng, among)
+        bag, members = draw_bag(rows, spec.ratio, rng, among)
         learner = TreeLearner(
             np.ascontiguousarray(bins[:, members]), bag, binned.bin_mapper, bags.criterion, plan.negative_class,
-            kind.growth, bags.seed + number,
+            spec.growth, bags.seed + number,
         )  # fmt: skip
         boosting = Boosting(LocalBackend(plan, learner, initial=1.0 / bag.class_weight))
-        boosting.run(kind.n_rounds)
+        boosting.run(spec.n_rounds)
         ensemble = boosting.ensemble()
         in_bag = np.zeros(len(rows.order), dtype=bool)
         in_bag[members if among is None else among] = True
         oob = np.flatnonzero(~in_bag[candidates])
         scorer = _trees_of(ensemble).compile(contributions(ensemble.votes, np.ones(rows.n_classes)))
-        return ensemble, oob, scorer.of_codes(np.ascontiguousarray(candidate_bins[:, oob])) / _total_vote(ensemble)
+        scores = scorer.scores_of_bins(np.ascontiguousarray(candidate_bins[:, oob]))
+        return ensemble, oob, scores / _total_vote(ensemble)
 
-    n_kinds, n_outputs = len(bags.kinds), 1 if rows.n_classes == 2 else rows.n_classes
+    n_kinds, n_outputs = len(bags.specs), 1 if rows.n_classes == 2 else rows.n_classes
     n_votes, scores = np.zeros((n_kinds, len(candidates))), np.zeros((n_kinds, len(candidates), n_outputs))
     ensembles = []
     # The last bags may take longest; they start first, so that all threads finish at about the same time.

@@ -40,7 +40,7 @@ class EarlyStopping:
         self.recall: list[Array] = []
         self.accuracy: list[float] = []
         if start is not None:
-            leaves_by_round = start.models.cells(held_out.table, held_out.rows.order)
+            leaves_by_round = start.models.leaves(held_out.table, held_out.rows.order)
             for leaves, votes in zip(leaves_by_round, start.votes, strict=True):
                 self._add_vote(leaves, votes)
 

@@ -59,7 +59,7 @@ class LocalBackend:
         self.rows = rows = learner.rows
         self.given_weight = rows.class_weight
         initial = plan.rule.initial(plan.costs) if initial is None else initial
-        self.weights = Weights(rows, initial, learner.pass_in_rows if sampler is None else np.inf)
+        self.weights = Weights(rows, initial)
         self.score_tracker = ScoreTracker(rows, plan)
         self._variant_trackers = [ScoreTracker(rows, variant) for variant in decision_variants]
         self._out_of_bag = OutOfBagTracker(rows, plan) if out_of_bag else None
@@ -112,7 +112,7 @@ class LocalBackend:
 
     def replay(self, ensemble: Ensemble, table: Table) -> Iterator[Array]:
         """Repeat the rounds of an ensemble on the weights and scores; yields the weight factors of each round."""
-        for t, leaves in enumerate(ensemble.models.cells(table, self.rows.order)):
+        for t, leaves in enumerate(ensemble.models.leaves(table, self.rows.order)):
             W = weigh_pairs(leaves, self.weights)
             factors = ensemble.factors[t].copy()
             if self._out_of_bag is not None and self.sampler is not None:
@@ -121,7 +121,7 @@ class LocalBackend:
             self._add_variant_votes(leaves, ensemble.votes[t])
             self.weights.update(factors, W, self.score_tracker.predicted, self.score_tracker.counts)
             yield factors
-        self.weights.begin_anew()
+        self.weights.reset()
 
     def models(self, fitted: list[Any]) -> Models:
         return self.learner.models(fitted)

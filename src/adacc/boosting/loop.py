@@ -37,8 +37,8 @@ RECORDED = ("alpha", "weighted_error", "normaliser", "class_cost", "class_weight
 class Boosting:
     """A run of the boosting loop.
 
-    Boosting ends when a weak learner is no better than chance. With `goes_on`, for samplers that draw other rows in
-    each round, such a learner gets vote 0, the weights stay unchanged, and boosting continues.
+    Boosting ends when a weak learner is no better than chance. With `skips_failed_rounds`, for samplers that draw other
+    rows in each round, such a learner gets vote 0, the weights stay unchanged, and boosting continues.
 
     Attributes
     ----------
@@ -50,8 +50,8 @@ class Boosting:
         Whether the first learner was no better than chance; it is kept with vote 1.
     """
 
-    def __init__(self, backend: TrainingBackend, goes_on: bool = False) -> None:
-        self.backend, self.plan, self.goes_on = backend, backend.plan, goes_on
+    def __init__(self, backend: TrainingBackend, skips_failed_rounds: bool = False) -> None:
+        self.backend, self.plan, self.skips_failed_rounds = backend, backend.plan, skips_failed_rounds
         self.rounds: list[Round] = []
         self.failed_at_once = False
         self._fitted: list[Any] = []
@@ -78,7 +78,7 @@ class Boosting:
         t = len(self.rounds)
         model, W, vote_W = self.backend.fit(t)
         alpha, provisional, costs = self._vote(vote_W)
-        if alpha is None and self.goes_on:
+        if alpha is None and self.skips_failed_rounds:
             alpha, F = 0.0, np.ones_like(W)
         else:
             if alpha is None:

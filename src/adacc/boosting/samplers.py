@@ -196,11 +196,10 @@ def synthesise(members: Table, n_new: int, k_neighbors: int, seed: int) -> NDArr
     X = np.empty((members.n_rows, members.n_columns))
     for j, values in members.numbers(np.flatnonzero(~members.categorical).tolist(), members.every_row):
         if np.isnan(values).any():
-            raise ValueError(f"smoteboost cannot make rows from missing values, and {members.name(j)} has some")
-        if np.abs(values).max() > MAX_ABS_VALUE:
-            raise ValueError(
-                f"smoteboost cannot make rows from numbers beyond {MAX_ABS_VALUE}, and {members.name(j)} has some"
-            )
+            raise ValueError(f"{members.name(j)} must not have missing values for smoteboost, got NaN")
+        largest = np.abs(values).max()
+        if largest > MAX_ABS_VALUE:
+            raise ValueError(f"{members.name(j)} must be within ±{MAX_ABS_VALUE} for smoteboost, got {largest:.3g}")
         X[:, j] = values
     categories = {}
     for j in nominal:

@@ -117,7 +117,7 @@ def train_on(
     learner = session.learner(settings, threads)
     sampler = _sampler(settings, training_set, learner, start)
     backend = LocalBackend(plan, learner, sampler, decision_variants, settings.out_of_bag)
-    boosting = Boosting(backend, goes_on=settings.subsample < 1.0)
+    boosting = Boosting(backend, skips_failed_rounds=settings.subsample < 1.0)
     if start is not None:
         boosting.resume(start, backend.replay(start, training_set.table))
     stoppers: list[EarlyStopping] = []
@@ -181,5 +181,5 @@ def _smote(settings: Settings, training_set: TrainingSet, learner: Learner, star
         return Smote(training_set.table, training_set.rows, learner.prepare, rounds, *common)
     sampler = KeptSmote(training_set.table, training_set.rows, learner.prepare, range(settings.n_rounds), *common)
     if start is not None and sampler.made is not None:
-        sampler.replay(zip(start.models.cells(sampler.made, sampler.made.every_row), start.factors, strict=True))
+        sampler.replay(zip(start.models.leaves(sampler.made, sampler.made.every_row), start.factors, strict=True))
     return sampler

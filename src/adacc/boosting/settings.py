@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from adacc.algorithms import Method, Rule
@@ -28,6 +28,10 @@ class Settings:
     validation_fraction: float
     n_threads: int
     seed: int
+
+    def with_costs(self, costs: Any) -> Settings:
+        """The settings with other costs."""
+        return replace(self, options={**self.options, "costs": costs})
 
     @property
     def native_learner(self) -> str | None:

@@ -34,14 +34,14 @@ class BinnedShard:
 
     Attributes
     ----------
-    codes : ndarray of shape (n_features, n_rows)
+    bins : ndarray of shape (n_features, n_rows)
     y : ndarray of shape (n_rows,)
         Class indices.
     weight : ndarray of shape (n_rows,)
         Sample weights, all positive.
     """
 
-    codes: NDArray[np.unsignedinteger]
+    bins: NDArray[np.unsignedinteger]
     y: NDArray[np.uint8]
     weight: Array
 
@@ -101,11 +101,11 @@ class ShardState:
 
     def __init__(self, binned: BinnedDataset, plan: Plan) -> None:
         self.binned = binned
-        self.weights = Weights(binned.rows, plan.rule.initial(plan.costs), binned.pass_in_rows)
+        self.weights = Weights(binned.rows, plan.rule.initial(plan.costs))
         self.score_tracker = ScoreTracker(binned.rows, plan)
         self.wrong = np.zeros(binned.rows.n_classes)
         self._needs_wrong = plan.rule.costs_follow == "learner"
-        self._histogram = binned.copy_histogram()
+        self._histogram = binned.histogram.copy()
 
     def add_vote(self, vote: Vote) -> None:
         self.score_tracker.add_vote((self.binned.column(vote.feature), vote.lookup), vote.alpha)
@@ -135,22 +135,22 @@ class Shard:
 
         def columns(order: NDArray[np.uint32], wanted: Sequence[int]) -> Iterator[Column]:
             for j in wanted:
-                yield j, bin_mapper.features[j], np.concatenate([piece.codes[j] for piece in pieces])[order]
+                yield j, bin_mapper.features[j], np.concatenate([piece.bins[j] for piece in pieces])[order]
 
         self.binned = BinnedDataset(columns, len(bin_mapper.features), rows, Threads(1), collapse=True)
-        self.begin_anew()
+        self.reset()
 
-    def begin_anew(self) -> None:
+    def reset(self) -> None:
         """Discard the state, so that a log can be applied from its beginning."""
         self._n_read = 0
-        self.standing: ShardState | None = None
+        self.state: ShardState | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {"binned": self.binned}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.binned = state["binned"]
-        self.begin_anew()
+        self.reset()
 
     def __sizeof__(self) -> int:
         return self.binned.dense_nbytes + BYTES_OF_A_ROW * len(self.binned.rows.order)
@@ -164,20 +164,20 @@ class Shard:
             return None
         for entry in entries[self._n_read - first :]:
             if isinstance(entry, Begin):
-                self.standing = ShardState(self.binned, entry.plan)
+                self.state = ShardState(self.binned, entry.plan)
             elif isinstance(entry, Vote):
-                self._state.add_vote(entry)
+                self._started.add_vote(entry)
             else:
-                self._state.reweigh(*entry)
+                self._started.reweigh(*entry)
             self._n_read += 1
-        state = self._state
+        state = self._started
         histogram = None if isinstance(entries[-1], Vote) else state.histogram
         return Answer(state.score_tracker.right, state.wrong, histogram)
 
     def tally(self, log: Log, class_weight: Array) -> list[Tally]:
         """Scores after the whole log, one tally per score (see `Tally`); a row of class k counts `class_weight[k]`."""
         self.read(0, log)
-        rows, scores = self.binned.rows, self._state.score_tracker.scores
+        rows, scores = self.binned.rows, self._started.score_tracker.scores
         weight = rows.weight * class_weight[rows.true]
         scores = snap_ties(scores.reshape(-1, len(rows.order)).T)
         if scores.ndim == 1:
@@ -185,9 +185,9 @@ class Shard:
         return [_tally(scores[:, k], rows.true == k, weight) for k in range(rows.n_classes)]
 
     @property
-    def _state(self) -> ShardState:
-        assert self.standing is not None, "the first entry of a log must be Begin"
-        return self.standing
+    def _started(self) -> ShardState:
+        assert self.state is not None, "the first entry of a log must be Begin"
+        return self.state
 
 
 Tally = tuple[Array, NDArray[np.bool_], Array]

@@ -8,6 +8,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
 
+from adacc.cli.compilation import compiled_kernels
 from adacc.cli.files import check_output, check_report_libraries
 from adacc.cli.flags import with_flags
 from adacc.cli.options import (
@@ -134,7 +135,8 @@ def compare(options: Namespace) -> None:
     missing = missing_libraries()
     if missing and not options.quiet and {"default", "family", "baselines", "all"} & {*options.methods}:
         echo_note(f'methods of {", ".join(missing)} are skipped; to include them: pip install "adacc[compare]"')
-    problem = _problem(options)
+    with compiled_kernels("stumps", "frames", "sparse", "samplers", "trees"):
+        problem = _problem(options)
     splits = make_splits(problem, options.folds, options.repeats, options.seed)
     leaderboard = Leaderboard(problem, splits, plan, options.metric, everyone)
     outcomes = contest(problem, splits, plan, options.jobs or cpu_count())

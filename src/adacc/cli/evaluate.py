@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
-from math import isnan, nan
+from math import isnan
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -146,31 +146,16 @@ class LabelReader:
 
 
 def _binary_result(model_file: ModelFile, true: Any, predicted: Any, scores: Any, p: Any) -> dict[str, Any]:
-    from sklearn.metrics import average_precision_score
-
     from adacc import metrics
+    from adacc.evaluation.measures import binary_measures, with_former_names
 
-    positive = true == model_file.positive
     (tn, fp), (fn, tp) = metrics.confusion(true, predicted, labels=_order(model_file)).astype(int).tolist()
-    paper_measures = metrics.evaluate(true, predicted, scores, pos_label=model_file.positive)
-    any_positive, any_negative = bool(positive.any()), not positive.all()
-    measures = {
-        "tpr": paper_measures["tpr"] if any_positive else nan,
-        "tnr": paper_measures["tnr"] if any_negative else nan,
-        "balanced_accuracy": paper_measures["balanced_accuracy"] if any_positive and any_negative else nan,
-        "gmean": paper_measures["gmean"] if any_positive and any_negative else nan,
-        "precision": tp / (tp + fp) if tp + fp else nan,
-        "f1": paper_measures["f1"] if any_positive else nan,
-        "auc": paper_measures["auc"],
-        "average_precision": float(average_precision_score(positive, scores)) if any_positive and any_negative else nan,
-        "opm": paper_measures["opm"],
-        "brier": float(((p - positive) ** 2).mean()),
-    }
+    measures = binary_measures(true == model_file.positive, predicted == model_file.positive, scores, p)
     return {
         "positive": model_file.labels[model_file.positive or 0],
         "negative": model_file.labels[1 - (model_file.positive or 0)],
-        "confusion": {"caught": tp, "missed": fn, "false_alarms": fp, "left_alone": tn},
-        "measures": {name: None if isnan(value) else value for name, value in measures.items()},
+        "confusion": with_former_names(tp, fn, fp, tn, "false_alarms"),
+        "measures": {name: None if isnan(measures[name]) else measures[name] for name in MEASURES},
     }
 
 
@@ -213,6 +198,7 @@ MEASURES = {
     "opm": "OPM: mean of six measures, as in the paper",
     "brier": "Brier score: of the probabilities, 0 is best",
 }
+COUNTS = {"positive": ("true_positives", "false_negatives"), "negative": ("false_positives", "true_negatives")}
 IN_PERCENT = ("tpr", "tnr", "balanced_accuracy", "gmean", "precision")
 
 
@@ -222,19 +208,11 @@ def _format_binary(result: dict[str, Any]) -> str:
     confusion = format_table(
         ["", f"predicted {names['positive']}", f"predicted {names['negative']}"],
         [
-            [
-                f"actual {names['positive']}",
-                f"{counts['caught']:,} true positives",
-                f"{counts['missed']:,} false negatives",
-            ],
-            [
-                f"actual {names['negative']}",
-                f"{counts['false_alarms']:,} false positives",
-                f"{counts['left_alone']:,} true negatives",
-            ],
+            [f"actual {names[label]}", *(f"{counts[key]:,} {key.replace('_', ' ')}" for key in keys)]
+            for label, keys in COUNTS.items()
         ],
     )
-    empty = next((name for name, n in _class_rows(counts).items() if n == 0), None)
+    empty = next((label for label, keys in COUNTS.items() if not any(counts[key] for key in keys)), None)
     undefined = [name for name in MEASURES if empty and name != "precision" and result["measures"][name] is None]
     rows = [
         [text.format(**names), _measure(name, result["measures"][name])]
@@ -248,13 +226,6 @@ def _format_binary(result: dict[str, Any]) -> str:
     return f"{text}\n\n" + fill(
         f"There are no rows of class {names[empty]}, so these are undefined: {names_of_undefined}.", terminal_width()
     )
-
-
-def _class_rows(counts: dict[str, int]) -> dict[str, int]:
-    return {
-        "positive": counts["caught"] + counts["missed"],
-        "negative": counts["false_alarms"] + counts["left_alone"],
-    }
 
 
 def _measure(name: str, value: float | None) -> str:
@@ -272,10 +243,8 @@ def _format_multiclass(result: dict[str, Any]) -> str:
 
 
 def _format_means(result: dict[str, Any]) -> str:
-    measures, present = (
-        result["measures"],
-        [name for name, n in zip(result["classes"], result["class_rows"], strict=True) if n],
-    )
+    measures, rows = result["measures"], zip(result["classes"], result["class_rows"], strict=True)
+    present = [name for name, n in rows if n]
     if len(present) == 1:
         label = printable(present[0], 16)
         text = f"All rows are of class {label}, so balanced accuracy, gmean and macro F1 are undefined."

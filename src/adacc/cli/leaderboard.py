@@ -22,17 +22,8 @@ from adacc.report.text import about_data, class_counts, counted, summary
 SHOWN = ("balanced_accuracy", "gmean", "tpr", "tnr", "f1", "auc", "average_precision", "opm", "brier", "seconds")
 
 OMITTED_FIRST = (
-    "opm",
-    "gmean",
-    "seconds",
-    "brier",
-    "average_precision",
-    "f1",
-    "auc",
-    "tnr",
-    "tpr",
-    "balanced_accuracy",
-)
+    "opm", "gmean", "seconds", "brier", "average_precision", "f1", "auc", "tnr", "tpr", "balanced_accuracy",
+)  # fmt: skip
 """The order in which measures are omitted if the terminal is too narrow for all."""
 
 PIPED_WIDTH = 160

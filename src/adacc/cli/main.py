@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import atexit
+import logging
 import os
 import shlex
 import sys
@@ -34,6 +35,7 @@ COMMANDS = (
     "study",
     "figures",
     "datasets",
+    "warmup",
     "completion",
 )
 """Each command is a module of this package."""
@@ -100,6 +102,7 @@ def command() -> NoReturn:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     warnings.showwarning = _show_warning
+    logging.getLogger("adacc").handlers = [_LogHandler()]
     warnings.filterwarnings("ignore", "[0-9]+ tasks which were still being processed")  # joblib warns so on Ctrl-C
     threading.excepthook = _handle_thread_error
     _replace_unencodable_text()
@@ -197,6 +200,13 @@ def _fail(reason: str, code: int, debug: bool) -> int:
         traceback.print_exc()
     sys.stderr.write(f"adacc: error: {' '.join(reason.split())}\n")
     return code
+
+
+class _LogHandler(logging.Handler):
+    """Prints what the library logs, such as that kernels are compiled."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        sys.stderr.write(f"adacc: {record.getMessage()}\n")
 
 
 def _show_warning(message: Any, *_: Any, **__: Any) -> None:

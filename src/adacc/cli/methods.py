@@ -6,7 +6,7 @@ import inspect
 from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from adacc.cli.terminal import echo, format_table, terminal_width
 
@@ -83,44 +83,34 @@ class Own:
         return lines
 
 
-@dataclass(frozen=True)
-class OwnForest:
+class OwnForest(Own):
     """A forest of adacc, described by the docstring of its class."""
-
-    name: str
-    method: Method
-    classifier: type
-    costs: ClassVar = "learned"
-    options: ClassVar[list[str]] = []
-
-    @property
-    def about(self) -> str:
-        return self.method.summary
-
-    @property
-    def source(self) -> str:
-        return self.method.reference
 
     @property
     def python(self) -> str:
-        return f"adacc.{self.classifier.__name__}()"
+        return self.call
+
+    @property
+    def options(self) -> list[str]:
+        return []
 
     @property
     def paragraphs(self) -> list[str]:
-        return [_head(self.classifier).partition("\n")[2].strip()]
+        """The docstring of the class between its first line and its parameters."""
+        head, _, _ = (inspect.getdoc(self.classifier) or "").partition("\nParameters\n")
+        return [head.partition("\n")[2].strip()]
 
 
-def _head(cls: type) -> str:
-    """The docstring before its parameters."""
-    return (inspect.getdoc(cls) or "").partition("\nParameters\n")[0]
-
-
-def own_methods() -> dict[str, Own | OwnForest]:
+def own_methods() -> dict[str, Own]:
     import adacc
     from adacc.algorithms.catalog import FORESTS, METHODS
 
-    family = {name: Own(name, method, getattr(adacc, method.estimator)) for name, method in METHODS.items()}
-    return family | {name: OwnForest(name, each, getattr(adacc, each.estimator)) for name, each in FORESTS.items()}
+    kinds = {Own: METHODS, OwnForest: FORESTS}
+    return {
+        name: kind(name, method, getattr(adacc, method.estimator))
+        for kind, methods in kinds.items()
+        for name, method in methods.items()
+    }
 
 
 def show(options: Namespace) -> None:
@@ -137,7 +127,7 @@ def show(options: Namespace) -> None:
         echo(_format_baseline(others[find_method(options.name, everyone)]))
 
 
-def _format_all(own: dict[str, Own | OwnForest], others: dict[str, Contestant]) -> str:
+def _format_all(own: dict[str, Own], others: dict[str, Contestant]) -> str:
     rows = [[each.name, each.costs, each.about, each.source] for each in own.values()]
     room = terminal_width() - max(map(len, own)) - len("learned") - SOURCE_WIDTH - 6
     own_table = format_table(
@@ -152,7 +142,7 @@ def _format_all(own: dict[str, Own | OwnForest], others: dict[str, Contestant]) 
     )
 
 
-def _format_own(own: Own | OwnForest, contestant: Contestant | None) -> str:
+def _format_own(own: Own, contestant: Contestant | None) -> str:
     if contestant is None:
         compared = 'imbalanced-learn is not installed: pip install "adacc[compare]"'
     else:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
-
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from adacc.algorithms.catalog import FORESTS
 from adacc.cli.options import open_input
-from adacc.cli.training import Trained, costs_by_label, dropped_columns, split_columns
+from adacc.cli.progress import progress_bar
+from adacc.cli.train_shared import Trained, costs_by_label, dropped_columns, split_columns
 from adacc.compare.final_model import choose_booster
 from adacc.distributed.memory import read_size
 from adacc.distributed.parquet import count_pairs, fit_partitions, open_partitions
@@ -63,28 +60,3 @@ def _merge_rest(positive: Any, rest: str) -> Callable[[NDArray[Any]], NDArray[An
     import numpy as np
 
     return lambda labels: np.where(labels == positive, str(positive), rest).astype(object)
-
-
-@contextmanager
-def progress_bar() -> Iterator[Callable[[str, int, int], None] | None]:
-    """A callback that shows progress bars on the terminal; None if there is no terminal."""
-    console = Console(stderr=True, highlight=False)
-    if not console.is_terminal:
-        yield None
-        return
-    progress = Progress(
-        TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"),
-        TimeElapsedColumn(), TextColumn("elapsed,"), TimeRemainingColumn(), TextColumn("remaining"),
-        console=console, transient=True,
-    )  # fmt: skip
-    stages: dict[str, Any] = {}
-
-    def update(stage: str, done: int, total: int) -> None:
-        if stage not in stages:
-            for task in stages.values():
-                progress.update(task, visible=False)
-            stages[stage] = progress.add_task(stage)
-        progress.update(stages[stage], completed=done, total=total)
-
-    with progress:
-        yield update

@@ -14,11 +14,8 @@ if TYPE_CHECKING:
 
     from adacc.model.explanations import ShapeFunction
 
-MAX_INTERVALS = 6
-"""Lines of a feature, besides those for missing and unknown values."""
-
-NAME_WIDTH = 26
-"""Characters of the names of values."""
+MAX_INTERVALS = 6  # lines of a feature, besides those for missing and unknown values
+NAME_WIDTH = 26  # characters of the names of values
 
 
 class Step(NamedTuple):

@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from adacc.cli.compilation import compiled_kernels
 from adacc.cli.files import check_output
 from adacc.cli.options import (
     QUOTING_HELP,
@@ -21,7 +22,7 @@ from adacc.cli.options import (
     text_format,
 )
 from adacc.cli.terminal import echo, format_number, format_percent, format_table, printable
-from adacc.cli.training import Trained, costs_by_label, dropped_columns, split_columns
+from adacc.cli.train_shared import Trained, costs_by_label, dropped_columns, split_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,12 +138,14 @@ def train(options: Namespace) -> None:
 def _in_memory(options: Namespace) -> Trained:
     from sklearn.metrics import confusion_matrix
 
+    from adacc.algorithms.catalog import FORESTS
     from adacc.compare.final_model import fit
     from adacc.compare.splits import check_dependence
     from adacc.tables import check_features, kinds_of, read_frame
 
-    not_features, opened = split_columns(options), open_input(options)
-    frame = read_frame(opened, dropped_columns(options), not_features, options.target)
+    not_features = split_columns(options)
+    with compiled_kernels("stumps", "frames", *(["trees"] if options.method in FORESTS else [])):
+        frame = read_frame(open_input(options), dropped_columns(options), not_features, options.target)
     labels = _labels(frame, options)
     group, time = (None if name is None else frame[name] for name in (options.group, options.time))
     check_dependence(group, time, options.data)

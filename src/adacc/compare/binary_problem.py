@@ -20,40 +20,21 @@ DIGITS = "digits"
 
 @dataclass(frozen=True)
 class Problem:
-    """Features and a binary target.
+    """Features and a binary target."""
 
-    Attributes
-    ----------
-    source : str
-        File name of the table.
-    target : str
-        The column to predict.
-    positive, negative : object
-        Labels of the positive class and of the negative one; ``"other"`` if that consists of several labels.
-    X : DataFrame of shape (n_rows, n_features)
-        The features.
-    y : ndarray of shape (n_rows,)
-        1 for the positive class.
-    n_rows_of_source : int
-        Number of rows before sampling.
-    dropped : tuple of str
-        Columns that are not used as features.
-    group, time : Series of shape (n_rows,) or None
-        Group of each row, which splits keep together; time of each row, which splits follow.
-    n_labels : int
-        Number of labels of the target; if more than two, the negative class consists of all but the positive one.
-    """
-
-    source: str
-    target: str
+    source: str  # file name of the table
+    target: str  # the column to predict
+    # labels of the positive class and of the negative one; ``"other"`` if that consists of several labels
     positive: Any
     negative: Any
-    X: pd.DataFrame
-    y: NDArray[np.int8]
-    n_rows_of_source: int
-    dropped: tuple[str, ...] = ()
+    X: pd.DataFrame  # (n_rows, n_features): the features
+    y: NDArray[np.int8]  # (n_rows,): 1 for the positive class
+    n_rows_of_source: int  # number of rows before sampling
+    dropped: tuple[str, ...] = ()  # columns that are not used as features
+    # (n_rows,): group of each row, which splits keep together; time of each row, which splits follow
     group: pd.Series | None = None
     time: pd.Series | None = None
+    # number of labels of the target; if more than two, the negative class consists of all but the positive one
     n_labels: int = 2
 
     @property
@@ -83,42 +64,23 @@ class Problem:
 def read_problem(
     source: str | OpenTable,
     target: str,
-    positive: str | None = None,
-    drop: Iterable[str] = (),
+    positive: str | None = None,  # the positive label; None: the rarest
+    drop: Iterable[str] = (),  # columns to leave out
+    # Columns of row names, of groups that splits keep together, and of times that splits follow; none is a feature.
     ids: str | None = None,
     group: str | None = None,
     time: str | None = None,
 ) -> Problem:
-    """Read a table.
-
-    Parameters
-    ----------
-    source : str or open table
-        As `adacc.tables.read_frame` takes it.
-    target : str
-        The column to predict.
-    positive : str, default=None
-        The positive label; None: the rarest.
-    drop : iterable of str, default=()
-        Columns to leave out.
-    ids, group, time : str, default=None
-        Columns of row names, of groups that splits keep together, and of times that splits follow. None of them is
-        used as a feature.
-
-    Raises
-    ------
-    adacc.tables.TableError
-        The table cannot be used.
-    """
-    beside = list(dict.fromkeys(name for name in (group, time) if name is not None))
+    """Read a table; raises TableError if it cannot be used."""
+    split_columns = list(dict.fromkeys(name for name in (group, time) if name is not None))
     dropped = list(dict.fromkeys([*drop, *([] if ids is None else [ids])]))
     with closing(open_table(source)) as opened:
         where = opened.where
-        if target in beside:
+        if target in split_columns:
             raise TableError(f"{where}: column {target!r} is what is predicted, and cannot decide the splits too")
-        frame = read_frame(opened, dropped, beside, target)
+        frame = read_frame(opened, dropped, split_columns, target)
     labels = read_target(frame, target, positive, where)
-    X = frame.drop(columns=[target, *beside])
+    X = frame.drop(columns=[target, *split_columns])
     check_features(X, where)
     return Problem(
         source=where,
@@ -128,7 +90,7 @@ def read_problem(
         X=X,
         y=labels.y,
         n_rows_of_source=len(frame),
-        dropped=(*dropped, *beside),
+        dropped=(*dropped, *split_columns),
         group=None if group is None else frame[group],
         time=None if time is None else frame[time],
         n_labels=len(labels.counts),

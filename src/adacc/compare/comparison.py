@@ -140,19 +140,7 @@ class Outcome(NamedTuple):
 
 
 def contest(problem: Problem, splits: Sequence[Split], plan: Plan, n_jobs: int = 1) -> Iterator[Outcome]:
-    """Run all jobs, and yield each outcome when it is ready.
-
-    Parameters
-    ----------
-    problem : Problem
-        The data.
-    splits : list of Split
-        As returned by `make_splits`.
-    plan : Plan
-        The methods and their settings.
-    n_jobs : int, default=1
-        Number of worker processes; 1 runs in this process.
-    """
+    """Run all jobs in `n_jobs` worker processes (1: in this process), and yield each outcome when it is ready."""
     jobs = plan.jobs(len(splits))
     if n_jobs == 1:
         results = in_parallel(partial(run_job, problem, splits, plan), jobs, executor="local")

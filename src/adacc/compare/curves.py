@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adacc.estimators.cutoffs import ThresholdSweep
+from adacc.evaluation.measures import with_former_names
+
 CURVE_POINTS_MAX = 200
 CALIBRATION_BINS = 10
 
@@ -16,63 +19,35 @@ Array = NDArray[np.float64]
 def pooled(y: NDArray[np.int8], probabilities: Array, predicted: NDArray[np.bool_]) -> dict[str, Any]:
     """All curves and counts as plain data.
 
-    Parameters
-    ----------
-    y : array of shape (n_rows,)
-        1 for the positive class.
-    probabilities : array of shape (n_rows,)
-        Of the positive class.
-    predicted : array of bool of shape (n_rows,)
-        Predictions of the method, which need not correspond to one threshold.
+    `y` is 1 for the positive class, of which the probabilities are; the method's predictions need not correspond to one
+    threshold.
     """
-    levels, caught, alarms = by_threshold(y, probabilities)
     positives, negatives = int(y.sum()), int(len(y) - y.sum())
-    at_default = {"caught": int(predicted[y == 1].sum()), "alarms": int(predicted[y == 0].sum())}
-    n_predicted = at_default["caught"] + at_default["alarms"]
-    default = int(np.argmin(np.abs(caught + alarms - n_predicted)))
-    kept = _thin(caught / max(positives, 1), alarms / max(negatives, 1), default)
-    share = caught[kept] / max(positives, 1)
-    predicted_positive = caught[kept] + alarms[kept]
-    defined = predicted_positive > 0
+    sweep = ThresholdSweep.of(probabilities, y == 1, np.ones(len(y)))
+    levels = np.append(sweep.levels, 1.0 if sweep.levels[-1] < 1.0 else np.nextafter(1.0, 2.0))
+    tp, fp = positives - sweep.false_negatives.astype(np.intp), sweep.false_positives.astype(np.intp)
+    default_tp, default_fp = int(predicted[y == 1].sum()), int(predicted[y == 0].sum())
+    default = int(np.argmin(np.abs(tp + fp - (default_tp + default_fp))))
+    kept = _thin(tp / max(positives, 1), fp / max(negatives, 1), default)
+    levels, tp, fp = levels[kept], tp[kept], fp[kept]
+    tpr, n_predicted = tp / max(positives, 1), tp + fp
+    defined = n_predicted > 0
     return {
         "positives": positives,
         "negatives": negatives,
-        "default": {
-            **at_default,
-            "missed": positives - at_default["caught"],
-            "left_alone": negatives - at_default["alarms"],
-        },
+        "default": with_former_names(default_tp, positives - default_tp, default_fp, negatives - default_fp, "alarms"),
         "thresholds": {
-            "at": levels[kept].tolist(),
-            "caught": caught[kept].tolist(),
-            "alarms": alarms[kept].tolist(),
+            "at": levels.tolist(),
+            "true_positives": tp.tolist(),
+            "false_positives": fp.tolist(),
+            "caught": tp.tolist(),  # former names
+            "alarms": fp.tolist(),
             "default": int(np.searchsorted(kept, default)),
         },
-        "roc": {"fpr": _rounded(alarms[kept] / max(negatives, 1)), "tpr": _rounded(share)},
-        "pr": {
-            "recall": _rounded(share[defined]),
-            "precision": _rounded(caught[kept][defined] / predicted_positive[defined]),
-        },
+        "roc": {"fpr": _rounded(fp / max(negatives, 1)), "tpr": _rounded(tpr)},
+        "pr": {"recall": _rounded(tpr[defined]), "precision": _rounded(tp[defined] / n_predicted[defined])},
         "calibration": calibration(y, probabilities),
     }
-
-
-def by_threshold(y: NDArray[np.int8], probabilities: Array) -> tuple[Array, NDArray[np.intp], NDArray[np.intp]]:
-    """Thresholds (the distinct probabilities and a larger number), with the true and false positives at each.
-
-    Examples
-    --------
-    >>> by_threshold(np.array([0, 1, 0, 1]), np.array([0.1, 0.4, 0.4, 0.8]))
-    (array([0.1, 0.4, 0.8, 1. ]), array([2, 2, 1, 0]), array([2, 1, 0, 0]))
-    """
-    distinct = np.unique(probabilities)
-    positive, negative = (np.sort(probabilities[y == label]) for label in (1, 0))
-    levels = np.append(distinct, 1.0 if distinct[-1] < 1.0 else np.nextafter(1.0, 2.0))
-    return (
-        levels,
-        len(positive) - np.searchsorted(positive, levels),
-        len(negative) - np.searchsorted(negative, levels),
-    )
 
 
 def _thin(tpr: Array, fpr: Array, default: int) -> NDArray[np.intp]:

@@ -13,20 +13,11 @@ from adacc import metrics
 from adacc.compare.binary_problem import Problem
 from adacc.compare.splits import Split
 
-LEAK_AUC_MIN = 0.98
-"""A column with at least this AUC on its own is reported as a suspected leak of the target."""
-
-STRONG_AUC_MIN = 0.9
-"""A column with at least this AUC on its own is reported in a note."""
-
-POSITIVES_MIN = 30
-"""With fewer rows of the positive class a warning says that the measures are uncertain."""
-
-AUC_SAMPLE_ROWS = 20_000
-"""Rows drawn to compute the AUC of single columns."""
-
-ROWS_PER_BIN_MIN, BINS_MAX = 40, 64
-"""Limits of the bins of a numeric column, for its AUC."""
+LEAK_AUC_MIN = 0.98  # a column with at least this AUC on its own is reported as a suspected leak of the target
+STRONG_AUC_MIN = 0.9  # a column with at least this AUC on its own is reported in a note
+POSITIVES_MIN = 30  # with fewer rows of the positive class a warning says that the measures are uncertain
+AUC_SAMPLE_ROWS = 20_000  # rows drawn to compute the AUC of single columns
+ROWS_PER_BIN_MIN, BINS_MAX = 40, 64  # limits of the bins of a numeric column, for its AUC
 
 
 def check_data(problem: Problem, splits: Sequence[Split], seed: int = 0) -> dict[str, Any]:

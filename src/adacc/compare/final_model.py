@@ -29,36 +29,16 @@ def fit(
     method: str,
     X: Any,
     y: NDArray[Any],
-    pos_label: Any = None,
-    rounds: int | None = None,
+    pos_label: Any = None,  # the positive class of two; None: the rarer class
+    rounds: int | None = None,  # `n_estimators`; None: the default of the method's class
     seed: int = 0,
-    costs: Any = None,
+    costs: Any = None,  # "balanced" or costs by label, instead of a search
+    # Fitted to out-of-fold scores of five folds; of a forest to out-of-bag scores. None: the default of the method.
     calibration: str | None = None,
-    groups: NDArray[Any] | None = None,
+    groups: NDArray[Any] | None = None,  # inner splits keep them together or, if `in_time`, follow them as times
     in_time: bool = False,
 ) -> BaseAdditiveClassifier:
-    """Fit a method; unless `costs` are given, costs are tuned by F1 on the training rows, as in the paper.
-
-    Parameters
-    ----------
-    method : str
-        Name of the method.
-    X, y : frame, array of labels
-        Training rows.
-    pos_label : label, default=None
-        The positive class of two; None: the rarer class.
-    rounds : int, default=None
-        `n_estimators`; None: the default of the method's class.
-    seed : int, default=0
-        Random seed.
-    costs : "balanced" or mapping of label to cost, default=None
-        Costs by class, instead of a search.
-    calibration : {"sigmoid", "isotonic"}, default=None
-        Calibration method, fitted to out-of-fold scores of five folds; of a forest to out-of-bag scores. None: the
-        default of the method.
-    groups : array of shape (n_rows,), default=None
-        Groups that inner splits keep together; with `in_time`, the times that inner splits follow.
-    """
+    """Fit a method; unless `costs` are given, costs are tuned by F1 on the training rows, as in the paper."""
     chosen = choose(method, pos_label, rounds, seed, costs, calibration, in_time).fit(X, y, groups=groups)
     return chosen.best_estimator_ if isinstance(chosen, CostSearchCV) else chosen
 
@@ -150,18 +130,10 @@ def describe(model: BaseAdditiveClassifier, positive: Any, gaps: Collection[str]
 
 
 def describe_row(model: BaseAdditiveClassifier, X: Any, number: int, label: Any) -> dict[str, Any]:
-    """The exact contributions to the score of a row: ``"row"`` of a report's model.
+    """The exact contributions to the score of a row of X, numbered from 1: ``"row"`` of a report's model.
 
-    Parameters
-    ----------
-    model : classifier
-        A fitted classifier.
-    X : DataFrame of shape (n_rows, n_features)
-        The row and the background rows, whose mean score is the intercept.
-    number : int
-        Number of the row, from 1.
-    label : label
-        The class of the score; a binary model scores the other class below 0.
+    The score is that of the class `label`; a binary model scores the other class below 0. The intercept is the mean
+    score of the rows of X.
     """
     row = X.iloc[[number - 1]]
     at, explanation = model.classes_.tolist().index(label), model.explain(row, background=X)

@@ -12,15 +12,13 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import average_precision_score
 
-from adacc import metrics
 from adacc.compare import curves, final_model
 from adacc.compare.binary_problem import Problem
 from adacc.compare.comparison import Contestant, Outcome, Plan, pool_predictions
 from adacc.compare.data_checks import check_data
 from adacc.compare.splits import Split, describe
-from adacc.evaluation.measures import MEASURES
+from adacc.evaluation.measures import MEASURES, binary_measures
 from adacc.evaluation.statistics import holm, resampled_t_test
 
 FORMAT = 1
@@ -35,15 +33,9 @@ def measure(outcome: Outcome, splits: Sequence[Split], problem: Problem) -> dict
     if outcome.predictions is None:
         return {}
     y, predictions = problem.y[splits[outcome.split].test], outcome.predictions
-    predicted = predictions.scores > 0.0
-    n_predicted = int(predicted.sum())
-    return {
-        **metrics.evaluate(y, predicted.astype(np.int8), predictions.scores, pos_label=1),
-        "precision": int(predicted[y == 1].sum()) / n_predicted if n_predicted else 0.0,
-        "average_precision": float(average_precision_score(y, predictions.scores)),
-        "brier": float(np.mean((predictions.probabilities - y) ** 2)),
-        "seconds": outcome.seconds,
-    }
+    found = binary_measures(y == 1, predictions.scores > 0.0, predictions.scores, predictions.probabilities)
+    # Precision without positive predictions counts as 0 in the mean over folds.
+    return {**found, "precision": float(np.nan_to_num(found["precision"])), "seconds": outcome.seconds}
 
 
 @dataclass

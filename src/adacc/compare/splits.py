@@ -27,12 +27,8 @@ def make_splits(problem: Problem, folds: int, repeats: int, seed: int) -> list[S
     """The splits of all repeats; each row is in one test fold of a repeat.
 
     Folds are stratified. Rows of one group stay together. With a time, test rows come after all training rows, so the
-    first rows are never tested, and the splits do not depend on the seed.
-
-    Raises
-    ------
-    TableError
-        The training or test rows of a split lack a class.
+    first rows are never tested, and the splits do not depend on the seed. Raises TableError if the training or test
+    rows of a split lack a class.
     """
     _check(problem, folds, repeats)
     splits = [split for repeat in range(repeats) for split in _of_repeat(problem, folds, repeat, seed + repeat)]

@@ -16,17 +16,10 @@ from adacc.data.rows import Listing, Rows, Weights
 from adacc.data.threads import Threads
 from adacc.kernels import dtypes
 
-MIN_SPARSE_SHARE = 0.8
-"""A column is sparse if its most frequent bin has at least this share of the rows."""
-
-MAX_DISTINCT_SHARE = 0.9
-"""Equal rows are merged if at most this share of the rows is distinct."""
-
-N_SCREENING_FEATURES = 8
-"""Number of features that are hashed first: in most data sets rows already differ in these."""
-
-N_SCREENING_ROWS = 2000
-"""Number of rows that are counted first to find the most frequent bin of a column."""
+MIN_SPARSE_SHARE = 0.8  # a column is sparse if its most frequent bin has at least this share of the rows
+MAX_DISTINCT_SHARE = 0.9  # equal rows are merged if at most this share of the rows is distinct
+N_SCREENING_FEATURES = 8  # number of features that are hashed first: in most data sets rows already differ in these
+N_SCREENING_ROWS = 2000  # number of rows that are counted first to find the most frequent bin of a column
 
 Columns = Callable[[NDArray[np.uint32], Sequence[int]], Iterable[Column]]
 """Yields the bins of the given columns one at a time, with the rows in the given order."""
@@ -57,19 +50,9 @@ class ColumnStore(Protocol):
     def complete(self, scale: Array, total: Array, histogram: Array) -> None:
         """Fill in what `add` leaves out."""
 
-    @property
-    def n_stored(self) -> int:
-        """Number of stored bins, which is the number of additions if all rows change."""
-
 
 class DenseColumns:
-    """Columns as rows of a matrix.
-
-    Attributes
-    ----------
-    bins : ndarray of shape (n_columns, n_rows)
-        Columns in the order in which they were read: numeric columns before categorical ones.
-    """
+    """Columns as rows of a matrix, in the order in which they were read: numeric columns before categorical ones."""
 
     def __init__(self, bins: NDArray[np.unsignedinteger], columns: Sequence[int]) -> None:
         self.bins = bins
@@ -105,10 +88,6 @@ class DenseColumns:
     def complete(self, scale: Array, total: Array, histogram: Array) -> None:
         return
 
-    @property
-    def n_stored(self) -> int:
-        return self.bins.size
-
 
 class SparseColumns:
     """Columns as the entries that differ from the most frequent bin, which is the default of the column.
@@ -118,7 +97,7 @@ class SparseColumns:
     """
 
     def __init__(self, n_rows: int) -> None:
-        self._n_rows, self.dtype = n_rows, dtypes.CODES[0]
+        self._n_rows, self.dtype = n_rows, dtypes.BINS[0]
         self._entries: dict[int, tuple[NDArray[Any], NDArray[Any]]] = {}
         self._defaults: dict[int, int] = {}
 
@@ -172,10 +151,6 @@ class SparseColumns:
         """Fill in the weight of the default bins, once all entries are added."""
         kernels.fill_defaults(scale, total, self._begins, self._ends, self._default_places, histogram)
 
-    @property
-    def n_stored(self) -> int:
-        return sum(len(rows) for rows, _ in self._entries.values())
-
 
 class FeatureBlock:
     """Bins of consecutive features, which one thread processes: dense and sparse columns behind one interface."""
@@ -186,13 +161,13 @@ class FeatureBlock:
         dense_columns: list[int] = []
         self.sparse = SparseColumns(n_rows)
         # Pages of memory are allocated on the first write: unused rows of the matrix take no memory.
-        matrix = np.empty((last - first, n_rows), dtype=dtypes.CODES[0])
+        matrix = np.empty((last - first, n_rows), dtype=dtypes.BINS[0])
         for j, feature, bins in columns:
             features[j] = feature
             if bins.dtype.itemsize > matrix.dtype.itemsize:
                 narrow, matrix = matrix, np.empty(matrix.shape, bins.dtype)
                 matrix[: len(dense_columns)] = narrow[: len(dense_columns)]
-            default = _find_default(bins, feature.n_codes)
+            default = _find_default(bins, feature.n_bins)
             if default is None:
                 matrix[len(dense_columns)] = bins
                 dense_columns.append(j - first)
@@ -204,7 +179,7 @@ class FeatureBlock:
         self._stores = [store for store in both if store.columns]
         self._store_of = {column: store for store in self._stores for column in store.columns}
         self.features = [features[j] for j in range(first, last)]
-        self._n_bins = [feature.n_codes for feature in self.features]
+        self._n_bins = [feature.n_bins for feature in self.features]
         self.offsets = np.cumsum([0, *self._n_bins])
 
     def hash_rows(self, rng: np.random.Generator, hashes: NDArray[np.uint64]) -> None:
@@ -241,8 +216,6 @@ class FeatureBlock:
         if weights.any_stale:
             histogram[weights.stale, self.offsets[0] : self.offsets[-1]] = 0.0
         self.add(weights.listing, histogram)
-        if weights.any_tracked:
-            kernels.scale_tracked(weights.tracked_factor, self.offsets[0], self.offsets[-1], histogram)
 
     def complete(self, scale: Array, total: Array, histogram: Array) -> None:
         """Fill in the most frequent bins of sparse columns, once all rows are added."""
@@ -253,11 +226,6 @@ class FeatureBlock:
         """Bins of all rows in one feature."""
         column = feature - self.first
         return self._store_of[column].column(column)
-
-    @property
-    def n_stored(self) -> int:
-        """Number of stored bins, which is the number of additions if all rows change."""
-        return sum(store.n_stored for store in self._stores)
 
 
 def _find_default(bins: NDArray[np.unsignedinteger], n_bins: int) -> int | None:
@@ -306,20 +274,13 @@ def _find_first(hashes: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], int]:
 
 
 class BinnedDataset:
-    """Binned training rows.
+    """Binned training rows, in blocks of consecutive features, one block per thread.
 
-    Attributes
-    ----------
-    blocks : list of FeatureBlock
-        Consecutive features, one block per thread.
-    rows : Rows
-        The rows. With `collapse`, equal rows of a class are merged into one with the sum of their weights. Rows with
-        equal bins always get equal predictions and weight updates, so the results are the same.
-    bin_mapper : BinMapper
-        The bins of each feature.
-    histogram : ndarray of shape (2 * n_classes, n_bins)
-        Sample weights by class and bin, without the default bins of sparse columns. The second half is for the tracked
-        rows of each class (see `Weights`) and is zero.
+    With `collapse`, equal rows of a class are merged into one with the sum of their weights. Rows with equal bins
+    always get equal predictions and weight updates, so the results are the same.
+
+    The histogram, of shape (n_classes, n_bins), has the sample weights by class and bin, without the default bins of
+    sparse columns.
     """
 
     def __init__(self, columns: Columns, n_columns: int, rows: Rows, threads: Threads, collapse: bool = False) -> None:
@@ -335,7 +296,7 @@ class BinnedDataset:
         self.blocks = blocks
         self.dtype = max((block.dense.bins.dtype for block in blocks), key=lambda dtype: dtype.itemsize)
         self._block_of = [block for block in blocks for _ in range(block.first, block.last)]
-        self.histogram = np.zeros((2 * self.rows.n_classes, int(offsets[-1])))
+        self.histogram = np.zeros((self.rows.n_classes, int(offsets[-1])))
         all_rows = self.rows.listing
         threads.each(lambda block: block.add(all_rows, self.histogram), blocks)
 
@@ -343,24 +304,12 @@ class BinnedDataset:
     def work(self) -> float:
         """Estimated nanoseconds per round: a tenth of the dense bins are added, and all bins are searched for a cut."""
         n_dense = sum(block.dense.bins.size for block in self.blocks)
-        return 0.05 * n_dense + 2.0 * self.histogram[: self.rows.n_classes].size
-
-    @property
-    def pass_in_rows(self) -> float:
-        """Estimated number of rows that can be added to the histogram in the time of one pass over it."""
-        n_stored = sum(block.n_stored for block in self.blocks)
-        return self.histogram.shape[1] * len(self.rows.order) / n_stored if n_stored > 0 else np.inf
+        return 0.05 * n_dense + 2.0 * self.histogram.size
 
     @property
     def dense_nbytes(self) -> int:
         """Memory of the dense columns."""
         return sum(block.dense.bins.nbytes for block in self.blocks)
-
-    def copy_histogram(self) -> Array:
-        """A copy of the histogram, for one of several learners."""
-        copy = np.zeros_like(self.histogram)  # the second half takes no memory until it is used
-        copy[: self.rows.n_classes] = self.histogram[: self.rows.n_classes]
-        return copy
 
     def class_histogram(self, weights: Weights, histogram: Array) -> Array:
         """Weights by class and bin, from a histogram that follows the raw weights."""
@@ -368,7 +317,7 @@ class BinnedDataset:
             total = weights.scale * self.rows.by_class(weights.raw)
             for block in self.blocks:
                 block.complete(weights.scale, total, histogram)
-        return histogram[: self.rows.n_classes] * weights.scale[:, None]
+        return histogram * weights.scale[:, None]
 
     def column(self, feature: int) -> NDArray[Any]:
         """Bins of all rows in one feature."""

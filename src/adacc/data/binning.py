@@ -19,6 +19,12 @@ from adacc.kernels import dtypes
 SAMPLE = 50_000
 """Maximum number of rows that bins are computed from, for features with more distinct values than bins."""
 
+GRID_MIN_THRESHOLDS = 8
+"""Minimum number of thresholds for which a grid is faster than a binary search for each value."""
+
+GRID_CELLS_PER_THRESHOLD = 8
+"""Unless values are skewed, most grid cells then contain no threshold, and the others one."""
+
 WholeRange = tuple[float, float]
 """The result of `kernels.whole_range` for a column."""
 
@@ -31,14 +37,24 @@ class NumericBins:
 
     categorical = False
 
-    def code(self, values: Floats, whole_range: WholeRange) -> NDArray[np.unsignedinteger]:
+    def bins(self, values: Floats, whole_range: WholeRange) -> NDArray[np.unsignedinteger]:
         """The bins of the values."""
-        bins = np.empty(len(values), dtype=dtypes.code_dtype(self.n_codes))
-        kernels.bin_values(values, self.thresholds, *whole_range, bins)
+        bins = np.empty(len(values), dtype=dtypes.bin_dtype(self.n_bins))
+        thresholds, (least, distance) = self.thresholds, whole_range
+        if distance >= 0.0:
+            kernels.bin_integers(values, thresholds, least, int(distance) + 1, bins)
+            return bins
+        half = thresholds[-1] / 2 - thresholds[0] / 2 if len(thresholds) >= GRID_MIN_THRESHOLDS else 0.0
+        if len(thresholds) <= len(values) and 1e-290 < half < 1e290:  # no overflow or underflow of distances
+            n_cells = min(GRID_CELLS_PER_THRESHOLD * len(thresholds), len(values))
+            below, padded = np.zeros(n_cells, dtype=np.uint64), np.empty(2 * len(thresholds))
+            kernels.bin_on_grid(values, thresholds, below, half, padded, bins)
+        else:
+            kernels.bin_by_search(values, thresholds, bins)
         return bins
 
     @property
-    def n_codes(self) -> int:
+    def n_bins(self) -> int:
         """Number of bins."""
         return len(self.thresholds) + 2
 
@@ -52,11 +68,11 @@ class CategoryBins:
     categorical = True
 
     @property
-    def n_codes(self) -> int:
+    def n_bins(self) -> int:
         """Number of bins."""
         return len(self.values) + 1
 
-    def code(self, numbers: NDArray[Any], labels: list[Any]) -> NDArray[np.unsignedinteger]:
+    def bins(self, numbers: NDArray[Any], labels: list[Any]) -> NDArray[np.unsignedinteger]:
         """The bins of a column in the form of `Table.numbered`."""
         return self._bins_of(labels)[numbers]
 
@@ -75,7 +91,7 @@ class CategoryBins:
     def _bins_of(self, labels: list[Any]) -> NDArray[np.unsignedinteger]:
         position = {value: i for i, value in enumerate(self.values)}
         bins = [position.get(label, len(self.values)) for label in labels]
-        return np.array(bins, dtype=dtypes.code_dtype(self.n_codes))
+        return np.array(bins, dtype=dtypes.bin_dtype(self.n_bins))
 
 
 Feature = NumericBins | CategoryBins
@@ -96,7 +112,7 @@ class BinMapper:
     @property
     def offsets(self) -> NDArray[np.int64]:
         """Where the bins of each feature begin in a histogram of all features."""
-        return np.cumsum([0, *(feature.n_codes for feature in self.features)])
+        return np.cumsum([0, *(feature.n_bins for feature in self.features)])
 
     def check(self, table: Table) -> None:
         """Raise an error if a column is not of the same kind as in training."""
@@ -107,16 +123,16 @@ class BinMapper:
         for j, values in table.numbers([j for j in wanted if not self.features[j].categorical], order):
             feature = self.features[j]
             assert isinstance(feature, NumericBins)
-            yield j, feature, feature.code(values, kernels.whole_range(values))
+            yield j, feature, feature.bins(values, kernels.whole_range(values))
         for j in wanted:
             feature = self.features[j]
             if isinstance(feature, CategoryBins):
                 yield j, feature, feature.encode(table, j)[order]
 
-    def codes(self, table: Table, order: NDArray[np.uint32], threads: Threads) -> NDArray[np.unsignedinteger]:
+    def bins(self, table: Table, order: NDArray[np.uint32], threads: Threads) -> NDArray[np.unsignedinteger]:
         """Bins of shape (n_features, n_rows)."""
-        max_bins = max(feature.n_codes for feature in self.features)
-        bins = np.empty((len(self.features), len(order)), dtype=dtypes.code_dtype(max_bins))
+        max_bins = max(feature.n_bins for feature in self.features)
+        bins = np.empty((len(self.features), len(order)), dtype=dtypes.bin_dtype(max_bins))
 
         def fill(first: int, last: int) -> None:
             for j, _, column in self.columns(table, order, range(first, last)):
@@ -148,12 +164,12 @@ class Binning:
         for j, values in table.numbers([j for j in wanted if not categorical[j]], order):
             whole_range = kernels.whole_range(values)
             numeric = NumericBins(self.thresholds(values, whole_range))
-            yield j, numeric, numeric.code(values, whole_range)
+            yield j, numeric, numeric.bins(values, whole_range)
         for j in wanted:
             if categorical[j]:
                 numbered = table.numbered(j)
                 categories = CategoryBins(in_order(occurring(*numbered)))
-                yield j, categories, categories.code(*numbered)[order]
+                yield j, categories, categories.bins(*numbered)[order]
 
     def thresholds(self, values: Floats, whole_range: WholeRange) -> Floats:
         """Midpoints between neighbouring distinct values; with more than `max_bins` values, bins of equal weight."""
@@ -198,8 +214,30 @@ def find_thresholds(
     """
     limit = max(len(values), 1) if max_bins is None else max_bins
     out = np.empty(min(limit, len(values)))
-    n_found, exact = kernels.find_thresholds(values, weights, *whole_range, limit, out)
+    n_found, exact = kernels.fill_bins(*_group(values, weights, whole_range), limit, out)
     return out[:n_found].copy(), exact
+
+
+def _group(values: Floats, weights: Floats, whole_range: WholeRange) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """The values that are not NaN in ascending groups, their weights, and the end of each group."""
+    n_rows, (least, distance) = len(values), whole_range
+    if distance >= 0.0 and kernels.MIN_VALUES_PER_INTEGER * distance < n_rows:
+        n_integers = int(distance) + 1
+        ends, arranged, moved = np.empty(n_integers, dtype=np.int64), np.empty(n_integers), np.empty(n_integers)
+        n_found = kernels.count_integers(values, weights, least, np.zeros((2, n_integers)), ends, arranged, moved)
+        return arranged[:n_found], moved[:n_found], ends[:n_found]
+    if len(weights) == 0:
+        ends = np.empty(min(n_rows, kernels.MAX_GROUPS) + 2, dtype=np.int64)
+        arranged = np.empty(n_rows)
+        n_groups, n_present = kernels.group_values(values, np.empty(n_rows, dtype=np.uint16), ends, arranged)
+        if n_groups >= 0:
+            return arranged[:n_present], NONE, ends[:n_groups]
+    n_present = n_rows - int(np.isnan(values).sum())
+    ends = np.array([n_present] if n_present else [], dtype=np.int64)
+    if len(weights) == 0:
+        return np.sort(values)[:n_present], NONE, ends  # NaN comes last
+    order = np.argsort(values)[:n_present]
+    return values[order], weights[order], ends
 
 
 def in_order(labels: set[Any]) -> tuple[Any, ...]:

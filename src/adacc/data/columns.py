@@ -32,15 +32,9 @@ CONVERTED_ROWS = 4096
 
 
 class Table(ABC):
-    """Rows and columns, read column by column.
+    """Rows and columns, read column by column."""
 
-    Attributes
-    ----------
-    native : array, sparse matrix or frame
-        The data as passed to scikit-learn estimators.
-    """
-
-    native: Any
+    native: Any  # the data as passed to scikit-learn estimators
 
     @cached_property
     def unseen(self) -> dict[int, Unseen]:

@@ -7,17 +7,7 @@ from numpy.typing import NDArray
 
 
 class GroupDraw:
-    """Draws a share of the groups, stratified by the rarest class in each group.
-
-    Parameters
-    ----------
-    groups : ndarray of shape (n_rows,)
-        Group index of each row.
-    y : ndarray of shape (n_rows,)
-        Class index of each row.
-    n_classes : int
-        Number of classes, each with at least one row.
-    """
+    """Draws a share of the groups, stratified by the rarest class in each group; every class needs a row."""
 
     def __init__(self, groups: NDArray[np.intp], y: NDArray[np.intp], n_classes: int) -> None:
         _, self._group = np.unique(groups, return_inverse=True)

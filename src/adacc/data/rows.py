@@ -21,24 +21,12 @@ LeafAssignment = tuple[NDArray[Any], NDArray[np.uint8]]
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows grouped by class.
+    """Rows grouped by class."""
 
-    Attributes
-    ----------
-    order : ndarray of shape (n_rows,)
-        Position of each row in the user's data.
-    starts : ndarray of shape (n_classes + 1,)
-        Rows ``starts[k]:starts[k + 1]`` are those of class k.
-    weight : ndarray of shape (n_rows,)
-        Sample weights, in this order.
-    class_weight : ndarray of shape (n_classes,)
-        Summed sample weight of each class.
-    """
-
-    order: NDArray[np.uint32]
-    starts: NDArray[np.int64]
-    weight: Array
-    class_weight: Array
+    order: NDArray[np.uint32]  # (n_rows,): position of each row in the user's data
+    starts: NDArray[np.int64]  # (n_classes + 1,): rows ``starts[k]:starts[k + 1]`` are those of class k
+    weight: Array  # (n_rows,): sample weights, in this order
+    class_weight: Array  # (n_classes,): summed sample weight of each class
 
     @classmethod
     def group(cls, y: NDArray[np.intp], n_classes: int, sample_weight: Array) -> Rows:
@@ -82,66 +70,31 @@ class Weights:
 
     A histogram loses accuracy if large amounts are subtracted. The class is then marked as stale: all its rows are
     listed with their raw weight, and its histogram starts from zero.
-
-    Some methods, such as CSB1, choose nearly the same split in many rounds. The rows that it splits off are then
-    tracked: they have a histogram of their own, which is multiplied by one factor per round, and only rows that enter
-    or leave the tracked rows are listed.
-
-    Parameters
-    ----------
-    rows : Rows
-        The rows.
-    initial : ndarray of shape (n_classes,)
-        Initial factor of the sample weights of each class.
-    pass_in_rows : float
-        Number of rows that can be added to the histogram in the time of one pass over it; infinite: no rows are
-        tracked.
-
-    Attributes
-    ----------
-    class_weight : ndarray of shape (n_classes,)
-        Weight of each class; sums to 1.
-    listing : tuple of ndarray
-        Row numbers, amounts, and where the rows begin and end that are added to the histogram of each class, followed
-        by those that are added to the histogram of the tracked rows of each class.
-    stale : ndarray of shape (2 * n_classes,)
-        Which of these histograms start from zero.
-    any_stale : bool
-        Whether any of them does.
-    tracked_factor : ndarray of shape (n_classes,)
-        Factor of the tracked rows of each class, applied after the listed rows are added.
-    any_tracked : bool
-        Whether any class has tracked rows in this round.
     """
 
-    def __init__(self, rows: Rows, initial: Array, pass_in_rows: float = np.inf) -> None:
+    def __init__(self, rows: Rows, initial: Array) -> None:
         n_rows, n_classes = len(rows.order), rows.n_classes
         self.rows = rows
         self.raw = rows.weight.copy()
         self.scale = initial / (initial * rows.class_weight).sum()
-        self.class_weight = self.scale * rows.class_weight
-        self.stale, self.any_stale = np.zeros(2 * n_classes, dtype=bool), False
-        self.tracked_factor, self.any_tracked = np.ones(n_classes), False
-        self._pass_in_rows = pass_in_rows
-        self._remaining, self._growth = np.ones((2, n_classes)), np.full(n_classes, np.inf)
-        self._tracked = np.zeros(n_rows, dtype=dtypes.MARK)
+        self.class_weight = self.scale * rows.class_weight  # sums to 1
+        self.stale, self.any_stale = np.zeros(n_classes, dtype=bool), False  # which histograms start from zero
+        self._remaining, self._ratio = np.ones(n_classes), np.empty(n_classes)
         self._listed, self._amounts = np.empty(n_rows, dtype=dtypes.ROW), np.empty(n_rows)
-        begins = np.tile(rows.starts[:-1], 2)
-        self._ends = begins.copy()
-        self.listing: Listing = self._listed, self._amounts, begins, self._ends
+        self._ends = rows.starts[:-1].copy()
+        # The rows that are added to the histogram of each class.
+        self.listing: Listing = self._listed, self._amounts, rows.starts[:-1], self._ends
 
-    def begin_anew(self) -> None:
+    def reset(self) -> None:
         """Normalise the weights to 1 and list all rows, for a learner whose histogram contains none of them."""
         self.raw = self.values
         self.raw /= self.raw.sum()
-        self.scale[:] = self._remaining[:] = self.tracked_factor[:] = 1.0
-        self._growth[:] = np.inf
+        self.scale[:] = self._remaining[:] = 1.0
         self.class_weight = self.rows.by_class(self.raw)
-        self.stale[: self.rows.n_classes] = self.any_stale = True
-        self.any_tracked = False
+        self.stale[:] = self.any_stale = True
         self._listed[:] = np.arange(len(self.raw))
         self._amounts[:] = self.raw
-        self._ends[:] = np.concatenate([self.rows.starts[1:], self.rows.starts[:-1]])
+        self._ends[:] = self.rows.starts[1:]
 
     @property
     def values(self) -> Array:
@@ -154,10 +107,9 @@ class Weights:
         `W` is the weight and `counts` the number of rows of each (true, predicted) pair.
         """
         self.class_weight = np.empty(len(W))  # a new array: the history refers to the old one
-        Z, n_stale, n_tracked = kernels.reweigh(
-            predicted, counts, W, self.rows.starts, F, self._pass_in_rows, self.raw, self.scale, self._remaining,
-            self._tracked, self._growth, self.class_weight, self.stale, self.tracked_factor, self._listed,
-            self._amounts, self._ends,
+        Z, n_stale = kernels.reweigh(
+            predicted, counts, W, self.rows.starts, F, self.raw, self.scale, self._remaining, self._ratio,
+            self.class_weight, self.stale, self._listed, self._amounts, self._ends,
         )  # fmt: skip
-        self.any_stale, self.any_tracked = n_stale > 0, n_tracked > 0
+        self.any_stale = n_stale > 0
         return Z

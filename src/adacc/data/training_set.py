@@ -18,23 +18,15 @@ from adacc.data.weights import as_counts
 
 @dataclass(frozen=True)
 class TrainingSet:
-    """Rows with class indices and positive weights.
-
-    Attributes
-    ----------
-    numbers : ndarray of shape (n_rows,)
-        Position of each row in the user's data.
-    groups : ndarray of shape (n_rows,) or None
-        Group index of each row; splits keep groups together.
-    """
+    """Rows with class indices and positive weights."""
 
     table: Table
     y: NDArray[np.intp]
     weight: Array
     classes: NDArray[Any]
     negative_class: int
-    numbers: NDArray[np.intp]
-    groups: NDArray[np.intp] | None = None
+    numbers: NDArray[np.intp]  # (n_rows,): position of each row in the user's data
+    groups: NDArray[np.intp] | None = None  # (n_rows,): group index of each row; splits keep groups together
 
     @cached_property
     def rows(self) -> Rows:

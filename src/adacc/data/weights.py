@@ -16,21 +16,11 @@ MIN_WEIGHT = 1e-200
 
 
 class WeightScaler(NamedTuple):
-    """Statistics of all weights that are needed to scale them.
+    """Statistics of all weights that are needed to scale them."""
 
-    Attributes
-    ----------
-    largest : float
-        The largest weight.
-    whole : float
-        Sum of the weights divided by the largest.
-    n_rows : int
-        Number of positive weights.
-    """
-
-    largest: float
-    whole: float
-    n_rows: int
+    largest: float  # the largest weight
+    whole: float  # sum of the weights divided by the largest
+    n_rows: int  # number of positive weights
 
     @classmethod
     def of(cls, weight: Array) -> WeightScaler:

@@ -1,6 +1,6 @@
 """The data sets of the AdaCC paper, and tables of the user for a study."""
 
-from adacc.datasets.catalogue import CATALOGUE, Entry
+from adacc.datasets.catalog import CATALOGUE, Entry
 from adacc.datasets.checks import (
     CacheWarning,
     ChecksumWarning,

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from adacc.datasets.catalogue import Entry
+from adacc.datasets.catalog import Entry
 from adacc.tables import DataError
 
 Hashes: TypeAlias = NDArray[np.uint64]

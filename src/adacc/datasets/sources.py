@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import fetch_openml
 
-from adacc.datasets.catalogue import Entry, OpenML, Zenodo
+from adacc.datasets.catalog import Entry, OpenML, Zenodo
 from adacc.datasets.checks import MismatchError, Table
 
 TIMEOUT = 60.0

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from platformdirs import user_cache_dir
 
-from adacc.datasets.catalogue import CATALOGUE, Entry, Zenodo
+from adacc.datasets.catalog import CATALOGUE, Entry, Zenodo
 from adacc.datasets.checks import (
     CacheWarning,
     MismatchError,

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from adacc.boosting.loop import Boosting
 from adacc.distributed.cluster import Cluster, DaskPartitions, aligned_with, is_dask, partitions_of, whole_rows
 from adacc.distributed.training import check_supported, train
+from adacc.docstrings import described
 from adacc.estimators import classifiers
 from adacc.estimators.base import restore
 from adacc.estimators.booster import FAILED_AT_ONCE, BaseBoosting, report_round, settings_of
@@ -32,8 +33,15 @@ DOC = """{name} for rows on the workers of a Dask cluster.
     {{parameters}}
     """
 
+ROWS = {"X": "Dask array or frame, or any input of the local classifier\n    Rows with the columns of `fit`."}
+LABELS = {
+    "y": "array of shape (n_samples,)\n    Their labels.",
+    "sample_weight": "array of shape (n_samples,)\n    Weights of the rows.",
+}
+LAZY = "\n    Lazy for a Dask collection."
 
-class OnDask:
+
+class DaskMixin:
     """The methods of a Dask classifier that differ from those of its local class `_local`."""
 
     _local: type[BaseBoosting]
@@ -101,67 +109,24 @@ class OnDask:
         """
         self.to_local().save(path, notes)
 
+    @described(ROWS, returns=f"array, or Series of a frame's index, of shape (n_samples,){LAZY}")
     def predict(self: Any, X: Any) -> Any:
-        """Predict the class of each row.
-
-        Parameters
-        ----------
-        X : Dask array or frame, or any input of the local classifier
-            Rows with the columns of `fit`.
-
-        Returns
-        -------
-        array, or Series of a frame's index, of shape (n_samples,)
-            Lazy for a Dask collection.
-        """
+        """Predict the class of each row."""
         return self._predict_with("predict", X)
 
+    @described(ROWS, returns=f"array or frame of shape (n_samples, n_classes){LAZY}")
     def predict_proba(self: Any, X: Any) -> Any:
-        """Probability of each class, in the order of ``classes_``; for a Dask frame a frame with their names.
-
-        Parameters
-        ----------
-        X : Dask array or frame, or any input of the local classifier
-            Rows with the columns of `fit`.
-
-        Returns
-        -------
-        array or frame of shape (n_samples, n_classes)
-            Lazy for a Dask collection.
-        """
+        """Probability of each class, in the order of ``classes_``; for a Dask frame a frame with their names."""
         return self._predict_with("predict_proba", X)
 
+    @described(ROWS, returns=f"array, series or frame of shape (n_samples,), or (n_samples, n_classes){LAZY}")
     def decision_function(self: Any, X: Any) -> Any:
-        """Score of each row; its sign (two classes) or argmax is the prediction.
-
-        Parameters
-        ----------
-        X : Dask array or frame, or any input of the local classifier
-            Rows with the columns of `fit`.
-
-        Returns
-        -------
-        array, series or frame of shape (n_samples,), or (n_samples, n_classes) for more than two classes
-            Lazy for a Dask collection.
-        """
+        """Score of each row; its sign (two classes) or argmax is the prediction."""
         return self._predict_with("decision_function", X)
 
+    @described(ROWS | LABELS, returns="float")
     def score(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy.
-
-        Parameters
-        ----------
-        X : Dask array or frame, or array of shape (n_samples, n_features)
-            Rows with the columns of `fit`.
-        y : array of shape (n_samples,)
-            Their labels.
-        sample_weight : array of shape (n_samples,), default=None
-            Weights of the rows.
-
-        Returns
-        -------
-        float
-        """
+        """Accuracy."""
         if not is_dask(X):
             return self.to_local().score(X, y, sample_weight)
         X = whole_rows(X)
@@ -239,7 +204,7 @@ def _on_dask(local: type[BaseBoosting]) -> Any:
         "client": None,
         "_local": local,
     }
-    return parameters(type(f"Dask{name}", (OnDask, local), body))
+    return parameters(type(f"Dask{name}", (DaskMixin, local), body))
 
 
 DaskBoostingClassifier = _on_dask(classifiers.BoostingClassifier)

@@ -21,14 +21,9 @@ from adacc.data.threads import Threads
 from adacc.distributed.partition_stats import PartitionTask, bin_partition, run_task
 from adacc.distributed.training import DataStatistics
 
-MAX_LOSSES = 100
-"""Maximum number of workers lost during a fit."""
-
-NO_WORKER_TIMEOUT = 30.0
-"""Seconds without workers after which ClusterError is raised."""
-
-POLL_SECONDS = 2.0
-"""Seconds between two checks for workers."""
+MAX_LOSSES = 100  # maximum number of workers lost during a fit
+NO_WORKER_TIMEOUT = 30.0  # seconds without workers after which ClusterError is raised
+POLL_SECONDS = 2.0  # seconds between two checks for workers
 
 ANSWER_TIMEOUT = 60.0
 """Seconds after which a request is repeated; doubled after each loss, as the worker may only be slow."""

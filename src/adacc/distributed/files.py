@@ -31,11 +31,8 @@ from adacc.distributed.training import DataStatistics
 from adacc.tables import TableError
 from adacc.tables.chunks import Chunks
 
-Progress = Callable[[str, int, int], None]
-"""Called with the stage, the steps done, and the number of steps."""
-
-MAX_LABELS = 100_000
-"""Maximum number of labels of a column, as labels are kept in memory."""
+Progress = Callable[[str, int, int], None]  # called with the stage, the steps done, and the number of steps
+MAX_LABELS = 100_000  # maximum number of labels of a column, as labels are kept in memory
 
 STAGES = {
     label_statistics: "reading labels",
@@ -46,35 +43,17 @@ STAGES = {
 
 
 class FilePartitions:
-    """The partitions of a Parquet table.
-
-    Parameters
-    ----------
-    chunks : Chunks
-        The table.
-    target : str
-        The target column.
-    weight : str or None
-        The column of sample weights.
-    budget : MemoryBudget
-        The memory budget.
-    folder : path
-        Directory for the binned rows.
-    report_progress : callable
-        Progress callback.
-    relabel : callable, default=None
-        Maps the labels of the table to other labels.
-    """
+    """The partitions of a Parquet table."""
 
     def __init__(
         self,
         chunks: Chunks,
         target: str,
-        weight: str | None,
+        weight: str | None,  # the column of sample weights
         budget: MemoryBudget,
-        folder: Path,
+        folder: Path,  # for the binned rows
         report_progress: Progress,
-        relabel: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
+        relabel: Callable[[NDArray[Any]], NDArray[Any]] | None = None,  # maps labels of the table to other labels
     ) -> None:
         self.chunks, self._target, self._weight = chunks, target, weight
         self._budget, self._folder, self.report_progress, self._relabel = budget, folder, report_progress, relabel
@@ -172,9 +151,9 @@ class DiskShardExecutor:
     At most one shard per thread is in memory.
     """
 
-    def __init__(self, codes: MmapStore, folder: Path, n_threads: int) -> None:
-        self._codes, self._folder = codes, folder
-        self._shards: list[Shard] = codes.load_all()
+    def __init__(self, binned: MmapStore, folder: Path, n_threads: int) -> None:
+        self._binned, self._folder = binned, folder
+        self._shards: list[Shard] = binned.load_all()
         self._states: MmapStore
         self._n_threads = n_threads
         self._started_with: Begin | None = None
@@ -195,17 +174,17 @@ class DiskShardExecutor:
     def _start(self, log: Log) -> Answer:
         """Start a new log; weights and scores are stored in a separate file."""
         for shard in self._shards:
-            shard.begin_anew()
+            shard.reset()
         self._states, answer = MmapStore(self._folder), None
         for number, shard in enumerate(self._shards):
             answer = _add_answers(answer, shard.read(0, log))
             rows = shard.binned.rows
             shared = (shard.binned, rows, rows.order, rows.starts, rows.weight, rows.class_weight)
-            self._states.put(shard.standing, (*shared, kernels.add_votes, kernels.add_votes_each))
-            shard.standing = None
-            self._codes.evict(number)
-        for shard, standing in zip(self._shards, self._states.load_all(), strict=True):
-            shard.standing = standing
+            self._states.put(shard.state, (*shared, kernels.add_votes, kernels.add_votes_each))
+            shard.state = None
+            self._binned.evict(number)
+        for shard, state in zip(self._shards, self._states.load_all(), strict=True):
+            shard.state = state
         assert isinstance(log[0], Begin)
         assert answer is not None
         self._started_with = log[0]
@@ -216,7 +195,7 @@ class DiskShardExecutor:
 
         def ask(number: int) -> Any:
             answer = question(self._shards[number])
-            self._codes.evict(number)
+            self._binned.evict(number)
             self._states.evict(number)
             return answer
 

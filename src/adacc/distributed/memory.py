@@ -16,29 +16,14 @@ from adacc.tables.arrow import ROWS
 
 UNITS = {"": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 
-LIBRARY_BYTES = 90_000_000
-"""Bytes that libraries allocate during training: compiled kernels, threads, allocator caches."""
-
-MIN_ROWS = 2_048
-"""Minimum number of rows read at a time, for speed."""
-
-MAX_ROWS_PER_SHARD = 1 << 20
-"""Larger shards are not faster."""
-
-READ_COPIES = 6
-"""Copies of a row while it is read: in the file format, as columns, as a frame, as numbers."""
-
-BYTES_PER_COLUMN = 2_500_000
-"""Bytes of a column while it is read: a page of the file, and the dictionary of its values."""
-
-BYTES_PER_TEXT_CELL = 64
-"""Bytes of a text cell while it is read."""
-
-BINNING_COPIES = 3
-"""Copies of the binned values of a shard while it is built."""
-
-HISTOGRAM_COPIES = 6
-"""Copies of the histograms of a shard."""
+LIBRARY_BYTES = 90_000_000  # bytes that libraries allocate during training: compiled kernels, threads, allocator caches
+MIN_ROWS = 2_048  # minimum number of rows read at a time, for speed
+MAX_ROWS_PER_SHARD = 1 << 20  # larger shards are not faster
+READ_COPIES = 6  # copies of a row while it is read: in the file format, as columns, as a frame, as numbers
+BYTES_PER_COLUMN = 2_500_000  # bytes of a column while it is read: a page of the file, and the dictionary of its values
+BYTES_PER_TEXT_CELL = 64  # bytes of a text cell while it is read
+BINNING_COPIES = 3  # copies of the binned values of a shard while it is built
+HISTOGRAM_COPIES = 6  # copies of the histograms of a shard
 
 
 def read_size(size: Any, name: str = "memory_limit") -> int:
@@ -71,27 +56,13 @@ def resident() -> int:
 
 @dataclass(frozen=True)
 class MemoryBudget:
-    """The memory that a limit leaves for rows.
+    """The memory that a limit leaves for rows."""
 
-    Attributes
-    ----------
-    limit : int
-        Limit of the whole process in bytes.
-    n_columns : int
-        Number of features.
-    row : int
-        Bytes of a row while it is read.
-    draws : int
-        Bytes of the rows that are sampled to find the bins.
-    n_threads : int
-        Number of shards processed at a time.
-    """
-
-    limit: int
-    n_columns: int
-    row: int
-    draws: int
-    n_threads: int
+    limit: int  # limit of the whole process in bytes
+    n_columns: int  # number of features
+    row: int  # bytes of a row while it is read
+    draws: int  # bytes of the rows that are sampled to find the bins
+    n_threads: int  # number of shards processed at a time
 
     @classmethod
     def of(cls, limit: int, kinds: dict[str, Any], n_rows: int, n_threads: int) -> MemoryBudget:
@@ -111,8 +82,8 @@ class MemoryBudget:
         """Binned rows of a shard: at least a partition, and at most half of the free memory."""
         used = resident() + READ_COPIES * self.row * rows_per_partition + BYTES_PER_COLUMN * self.n_columns
         used += 8 * n_classes * int(bin_mapper.offsets[-1]) * HISTOGRAM_COPIES * self.n_threads
-        codes = len(bin_mapper.features) * (1 if max(feature.n_codes for feature in bin_mapper.features) <= 256 else 2)
-        row = self.n_threads * (BINNING_COPIES * codes + 2 * BYTES_OF_A_ROW + (8 * n_classes if n_classes > 2 else 0))
+        bins = len(bin_mapper.features) * (1 if max(feature.n_bins for feature in bin_mapper.features) <= 256 else 2)
+        row = self.n_threads * (BINNING_COPIES * bins + 2 * BYTES_OF_A_ROW + (8 * n_classes if n_classes > 2 else 0))
         if used + row * rows_per_partition > self.limit:
             self._raise_too_low(used + row * rows_per_partition)
         return max(rows_per_partition, min((self.limit - used) // (2 * row), MAX_ROWS_PER_SHARD))

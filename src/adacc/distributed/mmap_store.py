@@ -28,12 +28,7 @@ class StoredObject(NamedTuple):
 class MmapStore:
     """Objects whose arrays are in one memory-mapped file, so that only arrays in use take memory.
 
-    The file is temporary and is deleted when the process ends.
-
-    Parameters
-    ----------
-    folder : path
-        Directory of the file.
+    The file is in `folder`, is temporary, and is deleted when the process ends.
     """
 
     def __init__(self, folder: Path) -> None:

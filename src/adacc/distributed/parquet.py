@@ -6,7 +6,6 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from adacc.estimators.booster import FAILED_AT_ONCE, BaseBoosting, report_round,
 from adacc.estimators.input_validation import find_negative_class, read_weight, set_columns
 from adacc.estimators.scoring import BY_COUNTS, Counts, ranks
 from adacc.estimators.search import CostSearchCV, read_costs, read_search
+from adacc.metrics import f1_of_totals
 from adacc.tables.chunks import Chunks
 from adacc.tables.errors import Source
 from adacc.tables.features import check_any
@@ -201,24 +201,19 @@ def _search(
     models: list[BaseBoosting] = []
     failed = []
     for each in costs:
-        these = replace(settings, options={**settings.options, "costs": each})
+        these = settings.with_costs(each)
         after_round = _round_reporter(template, these, partitions.report_progress, len(models), len(costs))
         fitted, failed_at_once = boost(these, statistics, executor, template, after_round)
         models.append(restore(clone(template).set_params(costs=each), fitted))
         failed.append(failed_at_once)
     if len(statistics.classes) == 2 and not settings.decides_by_probability:
         recall = np.array([model.history_["class_recall"][-1] for model in models])
-        scores = _f1_of_positive(recall * statistics.class_weight, statistics.class_weight, negative_class)
+        scores = BY_COUNTS["f1"](Counts.of(recall * statistics.class_weight, statistics.class_weight, negative_class))
     else:
         pairs = sum(partitions.results(PartitionTask(count_pairs, (models,))))
         scores = _f1(pairs, negative_class)
     best = int(ranks(scores).argmin())
     return models[best], failed[best]
-
-
-def _f1_of_positive(right: Array, class_weight: Array, negative: int) -> Array:
-    wrong, positive = class_weight - right, 1 - negative
-    return BY_COUNTS["f1"](Counts(right[:, positive], wrong[:, positive], wrong[:, negative], right[:, negative]))
 
 
 def count_pairs(partition: Partition, models: list[BaseBoosting]) -> Array:
@@ -234,6 +229,5 @@ def _f1(pairs: Array, negative: int) -> Array:
     """F1 of the positive class, or the mean over classes if multi-class."""
     right = np.diagonal(pairs, axis1=1, axis2=2)
     if pairs.shape[1] == 2:
-        return _f1_of_positive(right, pairs.sum(axis=2)[0], negative)
-    either = pairs.sum(axis=1) + pairs.sum(axis=2)
-    return (2.0 * right / either).mean(axis=1)
+        return BY_COUNTS["f1"](Counts.of(right, pairs.sum(axis=2)[0], negative))
+    return f1_of_totals(right, pairs.sum(axis=1) + pairs.sum(axis=2)).mean(axis=1)

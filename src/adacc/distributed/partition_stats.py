@@ -56,24 +56,12 @@ class Partition(NamedTuple):
 
 
 class PartitionTask(NamedTuple):
-    """A function to run on every partition.
+    """A function to run on every partition."""
 
-    Attributes
-    ----------
-    function : callable
-        Takes a partition, the common arguments, and the argument of this partition.
-    arguments : tuple
-        Common arguments.
-    per_partition : sequence or None
-        One argument for each partition.
-    columns : sequence of int or None
-        Columns that the function needs: None for all; if empty, X is None.
-    """
-
-    function: Callable[..., Any]
-    arguments: tuple[Any, ...] = ()
-    per_partition: Sequence[Any] | None = None
-    columns: Sequence[int] | None = None
+    function: Callable[..., Any]  # takes a partition, the common arguments, and the argument of this partition
+    arguments: tuple[Any, ...] = ()  # common arguments
+    per_partition: Sequence[Any] | None = None  # one argument for each partition
+    columns: Sequence[int] | None = None  # columns that the function needs: None for all; if empty, X is None
 
     def own(self, p: int) -> tuple[Any, ...]:
         """The argument of partition p, as a tuple."""
@@ -121,17 +109,7 @@ def label_statistics(partition: Partition) -> PartitionLabels:
 
 
 class LabelStatistics:
-    """The classes of all rows.
-
-    Attributes
-    ----------
-    classes : ndarray of shape (n_classes,)
-        The labels, sorted.
-    weight_scaler : WeightScaler
-        Scaling of the sample weights.
-    class_weight : ndarray of shape (n_classes, n_partitions)
-        Weight of each class in each partition.
-    """
+    """The classes of all rows, sorted, and the weight of each class (row) in each partition (column)."""
 
     def __init__(self, partitions: Sequence[PartitionLabels]) -> None:
         nonempty = [partition.classes for partition in partitions if len(partition.classes)]
@@ -173,26 +151,14 @@ class LabelStatistics:
 
 @dataclass(frozen=True)
 class PartitionColumns:
-    """Statistics of the columns of a partition.
+    """Statistics of the columns of a partition."""
 
-    Attributes
-    ----------
-    names : list of str
-        Names of the columns in messages.
-    categorical : ndarray of shape (n_columns,)
-    is_missing : ndarray of shape (n_columns,)
-        Whether all values of a column are missing, so that its kind is unknown.
-    categories : dict of int to set
-        The labels of each categorical column.
-    drawn : dict of int to ndarray
-        The values of the sampled rows of each numeric column.
-    """
-
-    names: list[str]
+    names: list[str]  # names of the columns in messages
     categorical: NDArray[np.bool_]
+    # (n_columns,): whether all values of a column are missing, so that its kind is unknown
     is_missing: NDArray[np.bool_]
-    categories: dict[int, set[Any]]
-    drawn: dict[int, Array]
+    categories: dict[int, set[Any]]  # the labels of each categorical column
+    drawn: dict[int, Array]  # the values of the sampled rows of each numeric column
 
 
 @dataclass(frozen=True)
@@ -347,5 +313,5 @@ def bin_partition(
     used = weighted_rows(partition, reader, labels, weight_scaler)
     if used is None:
         return None
-    codes = bin_mapper.codes(used.table, used.table.every_row, Threads(1))
-    return BinnedShard(codes, used.y.astype(dtypes.CLASS), used.weight)
+    bins = bin_mapper.bins(used.table, used.table.every_row, Threads(1))
+    return BinnedShard(bins, used.y.astype(dtypes.CLASS), used.weight)

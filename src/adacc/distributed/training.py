@@ -33,39 +33,19 @@ from adacc.model.fitted import FittedModel
 
 @dataclass(frozen=True)
 class DataStatistics:
-    """Statistics of all rows.
+    """Statistics of all rows."""
 
-    Attributes
-    ----------
-    classes : ndarray of shape (n_classes,)
-        The labels.
-    class_weight : ndarray of shape (n_classes,)
-        Summed sample weight of each class.
-    n_rows : ndarray of shape (n_partitions,)
-        Rows of nonzero weight of each partition.
-    bin_mapper : BinMapper
-        The bins and categories of every feature.
-    arguments : tuple
-        Arguments of the functions of `partition_stats` that are the same for all partitions.
-    """
-
-    classes: NDArray[Any]
-    class_weight: Array
-    n_rows: NDArray[np.int64]
-    bin_mapper: BinMapper
-    arguments: tuple[Any, ...]
+    classes: NDArray[Any]  # (n_classes,): the labels
+    class_weight: Array  # (n_classes,): summed sample weight of each class
+    n_rows: NDArray[np.int64]  # (n_partitions,): rows of nonzero weight of each partition
+    bin_mapper: BinMapper  # the bins and categories of every feature
+    arguments: tuple[Any, ...]  # arguments of the functions of `partition_stats` that are the same for all partitions
 
 
 class PartitionSource(Protocol):
-    """The rows as a sequence of partitions.
+    """The rows as a sequence of partitions."""
 
-    Attributes
-    ----------
-    names : list of str
-        Name of each partition in messages.
-    """
-
-    names: list[str]
+    names: list[str]  # name of each partition in messages
 
     def run(self, task: PartitionTask) -> list[Any]:
         """The results of a task on all partitions."""

@@ -12,11 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from adacc.algorithms.base import Array
 from adacc.data.columns import Table, is_frame
+from adacc.docstrings import described
 from adacc.estimators.input_validation import read_table, set_columns
 from adacc.estimators.saving import save
 from adacc.estimators.unseen_categories import warn_of_unseen
 from adacc.model.explanations import Explanation, ShapeFunctions
 from adacc.model.fitted import FittedModel
+
+ROWS = {"X": "array, sparse matrix or frame of shape (n_samples, n_features)\n    Rows with the columns of `fit`."}
+"""Description of the argument of the methods that predict."""
 
 
 class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
@@ -49,51 +53,25 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
         """
         return self._model.decision_scores(self._scores(X))
 
+    @described(ROWS, yields="ndarray of shape (n_samples,) or (n_samples, n_classes)")
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
-        """`decision_function` after each round.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or frame of shape (n_samples, n_features)
-            Rows with the columns of `fit`.
-
-        Yields
-        ------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-        """
+        """`decision_function` after each round."""
         table = self._read_known(X)
         for scores in self._model.staged_decision_scores(table):
             warn_of_unseen(table)
             yield scores
 
+    @described(ROWS, returns="ndarray of shape (n_samples,)")
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the class of each row.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or frame of shape (n_samples, n_features)
-            Rows with the columns of `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
+        """Predict the class of each row."""
         return self._model.labels(self.decision_function(X))
 
+    @described(ROWS, yields="ndarray of shape (n_samples,)")
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
-        """`predict` after each round.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or frame of shape (n_samples, n_features)
-            Rows with the columns of `fit`.
-
-        Yields
-        ------
-        ndarray of shape (n_samples,)
-        """
+        """`predict` after each round."""
         yield from map(self._model.labels, self.staged_decision_function(X))
 
+    @described(ROWS, returns="ndarray of shape (n_samples, n_classes)")
     def predict_proba(self, X: Any) -> Array:
         """Probability of each class, in the order of ``classes_``.
 
@@ -101,15 +79,6 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
         ranks rows consistently with `predict`, but is not a calibrated probability. With calibration it estimates the
         class frequency among the training rows. `predict` still uses the score, so that a rare class may be predicted
         at a probability far below 0.5. See docs/probabilities.md.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or frame of shape (n_samples, n_features)
-            Rows with the columns of `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
         """
         return self._model.probabilities(self._scores(X))
 

@@ -33,21 +33,11 @@ def calibrate(
 
 
 class CalibrationTerms(NamedTuple):
-    """Options of a calibration.
+    """Options of a calibration."""
 
-    Attributes
-    ----------
-    class_weight : ndarray of shape (n_classes,)
-        Weight of a row of each class.
-    multipliers : ndarray of shape (n_classes,) or None
-        Factors on the probabilities if these decide; None if the scores decide.
-    rising : bool
-        Whether the probability must not decrease with the score, which holds if the scores decide.
-    """
-
-    class_weight: Array
-    multipliers: Array | None
-    rising: bool
+    class_weight: Array  # (n_classes,): weight of a row of each class
+    multipliers: Array | None  # (n_classes,): factors on the probabilities if these decide; None if the scores decide
+    rising: bool  # whether the probability must not decrease with the score, which holds if the scores decide
 
 
 def calibration_terms(settings: Settings, plan: Plan) -> CalibrationTerms:

@@ -50,20 +50,13 @@ class AdaCC1Classifier(BaseBoosting):
 
     {parameters}
 
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from sklearn.metrics import balanced_accuracy_score
-    >>> from adacc import AdaCC1Classifier
-    >>> X, digit = load_digits(return_X_y=True)
-    >>> model = AdaCC1Classifier(n_estimators=50).fit(X, digit == 8)
-    >>> round(float(balanced_accuracy_score(digit == 8, model.predict(X))), 2)
-    0.96
+    {example}
     """
 
     alpha: str = "error"
 
     _method = "adacc1"
+    _example = ("n_estimators=50", 0.96)
 
 
 @parameters
@@ -74,20 +67,13 @@ class AdaCC2Classifier(BaseBoosting):
 
     {parameters}
 
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from sklearn.metrics import balanced_accuracy_score
-    >>> from adacc import AdaCC2Classifier
-    >>> X, digit = load_digits(return_X_y=True)
-    >>> model = AdaCC2Classifier(n_estimators=50).fit(X, digit == 8)
-    >>> round(float(balanced_accuracy_score(digit == 8, model.predict(X))), 2)
-    0.96
+    {example}
     """
 
     alpha: str = "error"
 
     _method = "adacc2"
+    _example = ("n_estimators=50", 0.96)
 
 
 @parameters
@@ -98,20 +84,13 @@ class AdaNCC1Classifier(BaseBoosting):
 
     {parameters}
 
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from sklearn.metrics import balanced_accuracy_score
-    >>> from adacc import AdaNCC1Classifier
-    >>> X, digit = load_digits(return_X_y=True)
-    >>> model = AdaNCC1Classifier(n_estimators=50).fit(X, digit == 8)
-    >>> round(float(balanced_accuracy_score(digit == 8, model.predict(X))), 2)
-    0.95
+    {example}
     """
 
     alpha: str = "error"
 
     _method = "adan-cc1"
+    _example = ("n_estimators=50", 0.95)
 
 
 @parameters
@@ -122,20 +101,13 @@ class AdaNCC2Classifier(BaseBoosting):
 
     {parameters}
 
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from sklearn.metrics import balanced_accuracy_score
-    >>> from adacc import AdaNCC2Classifier
-    >>> X, digit = load_digits(return_X_y=True)
-    >>> model = AdaNCC2Classifier(n_estimators=50).fit(X, digit == 8)
-    >>> round(float(balanced_accuracy_score(digit == 8, model.predict(X))), 2)
-    0.92
+    {example}
     """
 
     alpha: str = "error"
 
     _method = "adan-cc2"
+    _example = ("n_estimators=50", 0.92)
 
 
 @parameters
@@ -146,18 +118,11 @@ class AdaBoostClassifier(BaseBoosting):
 
     {parameters}
 
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from sklearn.metrics import balanced_accuracy_score
-    >>> from adacc import AdaBoostClassifier
-    >>> X, digit = load_digits(return_X_y=True)
-    >>> model = AdaBoostClassifier(n_estimators=50).fit(X, digit == 8)
-    >>> round(float(balanced_accuracy_score(digit == 8, model.predict(X))), 2)
-    0.85
+    {example}
     """
 
     _method = "adaboost"
+    _example = ("n_estimators=50", 0.85)
 
 
 @parameters
@@ -168,20 +133,13 @@ class CGAdaClassifier(BaseBoosting):
 
     {parameters}
 
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from sklearn.metrics import balanced_accuracy_score
-    >>> from adacc import CGAdaClassifier
-    >>> X, digit = load_digits(return_X_y=True)
-    >>> model = CGAdaClassifier(n_estimators=50).fit(X, digit == 8)
-    >>> round(float(balanced_accuracy_score(digit == 8, model.predict(X))), 2)
-    0.96
+    {example}
     """
 
     costs: Any = "balanced"
 
     _method = "cgada"
+    _example = ("n_estimators=50", 0.96)
 
 
 @parameters
@@ -192,20 +150,13 @@ class AdaMECClassifier(BaseBoosting):
 
     {parameters}
 
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from sklearn.metrics import balanced_accuracy_score
-    >>> from adacc import AdaMECClassifier
-    >>> X, digit = load_digits(return_X_y=True)
-    >>> model = AdaMECClassifier(costs=[1, 1.2], n_estimators=50).fit(X, digit == 8)
-    >>> round(float(balanced_accuracy_score(digit == 8, model.predict(X))), 2)
-    0.95
+    {example}
     """
 
     costs: Any = "balanced"
 
     _method = "adamec"
+    _example = ("costs=[1, 1.2], n_estimators=50", 0.95)
 
 
 @parameters
@@ -216,21 +167,14 @@ class AdaCostClassifier(BaseBoosting):
 
     {parameters}
 
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from sklearn.metrics import balanced_accuracy_score
-    >>> from adacc import AdaCostClassifier
-    >>> X, digit = load_digits(return_X_y=True)
-    >>> model = AdaCostClassifier(costs=[1, 1.2], n_estimators=50).fit(X, digit == 8)
-    >>> round(float(balanced_accuracy_score(digit == 8, model.predict(X))), 2)
-    0.9
+    {example}
     """
 
     costs: Any = "balanced"
     alpha: str = "error"
 
     _method = "adacost"
+    _example = ("costs=[1, 1.2], n_estimators=50", 0.9)
 
 
 @parameters
@@ -241,21 +185,14 @@ class CSB1Classifier(BaseBoosting):
 
     {parameters}
 
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from sklearn.metrics import balanced_accuracy_score
-    >>> from adacc import CSB1Classifier
-    >>> X, digit = load_digits(return_X_y=True)
-    >>> model = CSB1Classifier(costs=[1, 1.2], n_estimators=50).fit(X, digit == 8)
-    >>> round(float(balanced_accuracy_score(digit == 8, model.predict(X))), 2)
-    0.74
+    {example}
     """
 
     costs: Any = "balanced"
     costs_on: str = "all"
 
     _method = "csb1"
+    _example = ("costs=[1, 1.2], n_estimators=50", 0.74)
 
 
 @parameters
@@ -266,21 +203,14 @@ class CSB2Classifier(BaseBoosting):
 
     {parameters}
 
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from sklearn.metrics import balanced_accuracy_score
-    >>> from adacc import CSB2Classifier
-    >>> X, digit = load_digits(return_X_y=True)
-    >>> model = CSB2Classifier(costs=[1, 1.05], n_estimators=50).fit(X, digit == 8)
-    >>> round(float(balanced_accuracy_score(digit == 8, model.predict(X))), 2)
-    0.96
+    {example}
     """
 
     costs: Any = "balanced"
     costs_on: str = "all"
 
     _method = "csb2"
+    _example = ("costs=[1, 1.05], n_estimators=50", 0.96)
 
 
 @parameters
@@ -291,20 +221,13 @@ class AdaC1Classifier(BaseBoosting):
 
     {parameters}
 
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from sklearn.metrics import balanced_accuracy_score
-    >>> from adacc import AdaC1Classifier
-    >>> X, digit = load_digits(return_X_y=True)
-    >>> model = AdaC1Classifier(costs=[1, 1.05], n_estimators=50).fit(X, digit == 8)
-    >>> round(float(balanced_accuracy_score(digit == 8, model.predict(X))), 2)
-    0.89
+    {example}
     """
 
     costs: Any = "balanced"
 
     _method = "adac1"
+    _example = ("costs=[1, 1.05], n_estimators=50", 0.89)
 
 
 @parameters
@@ -315,20 +238,13 @@ class AdaC2Classifier(BaseBoosting):
 
     {parameters}
 
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from sklearn.metrics import balanced_accuracy_score
-    >>> from adacc import AdaC2Classifier
-    >>> X, digit = load_digits(return_X_y=True)
-    >>> model = AdaC2Classifier(costs=[1, 1.05], n_estimators=50).fit(X, digit == 8)
-    >>> round(float(balanced_accuracy_score(digit == 8, model.predict(X))), 2)
-    0.95
+    {example}
     """
 
     costs: Any = "balanced"
 
     _method = "adac2"
+    _example = ("costs=[1, 1.05], n_estimators=50", 0.95)
 
 
 @parameters
@@ -339,20 +255,13 @@ class AdaC3Classifier(BaseBoosting):
 
     {parameters}
 
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from sklearn.metrics import balanced_accuracy_score
-    >>> from adacc import AdaC3Classifier
-    >>> X, digit = load_digits(return_X_y=True)
-    >>> model = AdaC3Classifier(costs=[1, 1.05], n_estimators=50).fit(X, digit == 8)
-    >>> round(float(balanced_accuracy_score(digit == 8, model.predict(X))), 2)
-    0.95
+    {example}
     """
 
     costs: Any = "balanced"
 
     _method = "adac3"
+    _example = ("costs=[1, 1.05], n_estimators=50", 0.95)
 
 
 @parameters
@@ -363,18 +272,11 @@ class RareBoostClassifier(BaseBoosting):
 
     {parameters}
 
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from sklearn.metrics import balanced_accuracy_score
-    >>> from adacc import RareBoostClassifier
-    >>> X, digit = load_digits(return_X_y=True)
-    >>> model = RareBoostClassifier(n_estimators=50).fit(X, digit == 8)
-    >>> round(float(balanced_accuracy_score(digit == 8, model.predict(X))), 2)
-    0.98
+    {example}
     """
 
     _method = "rareboost"
+    _example = ("n_estimators=50", 0.98)
 
 
 @parameters

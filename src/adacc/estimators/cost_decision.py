@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import narwhals as nw
@@ -17,6 +18,8 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, h
 from adacc.algorithms.base import Array
 from adacc.costs import class_costs
 from adacc.data.columns import is_frame
+from adacc.docstrings import described
+from adacc.estimators.base import ROWS
 from adacc.estimators.cutoffs import CostCurve, brier, cheapest, expected_threshold, read_cost_matrix, reliability
 from adacc.estimators.folds import make_splitter
 from adacc.estimators.input_validation import check_labels, check_weight, columns_of, set_attributes, set_columns
@@ -24,6 +27,7 @@ from adacc.estimators.settings import one_of
 from adacc.estimators.unseen_categories import unseen_ignored
 
 
+@dataclass(eq=False, repr=False)
 class CostDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Meta-classifier that predicts the class of minimum expected cost, from the probabilities of any classifier.
 
@@ -85,22 +89,14 @@ class CostDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     (0.99, 0.14)
     """
 
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": True}
+    estimator: Any
+    cost_matrix: Any = None
+    _: KW_ONLY
+    threshold: str = "expected"
+    cv: Any = 5
+    undo_class_weight: Any = None
 
-    def __init__(
-        self,
-        estimator: Any,
-        cost_matrix: Any = None,
-        *,
-        threshold: str = "expected",
-        cv: Any = 5,
-        undo_class_weight: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.cost_matrix = cost_matrix
-        self.threshold = threshold
-        self.cv = cv
-        self.undo_class_weight = undo_class_weight
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": True}
 
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
@@ -150,43 +146,21 @@ class CostDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.estimator_, self.classes_, self.cost_matrix_, self._class_divisors = estimator, classes, costs, divisors
         return self
 
+    @described(ROWS, returns="ndarray of shape (n_samples,)")
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the class of minimum expected cost; for two classes, by the threshold.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or frame of shape (n_samples, n_features)
-            Rows with the columns of `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
+        """Predict the class of minimum expected cost; for two classes, by the threshold."""
         probabilities = self.predict_proba(X)
         return self.classes_[_class_index(probabilities, self.cost_matrix_, getattr(self, "threshold_", None))]
 
+    @described(ROWS, returns="ndarray of shape (n_samples, n_classes)")
     def predict_proba(self, X: Any) -> Array:
-        """Probability of each class, in the order of ``classes_``, corrected by `undo_class_weight`.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or frame of shape (n_samples, n_features)
-            Rows with the columns of `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
+        """Probability of each class, in the order of ``classes_``, corrected by `undo_class_weight`."""
         check_is_fitted(self)
         return _shifted(self.estimator_.predict_proba(X), self._class_divisors)
 
+    @described({}, returns="MetadataRouter")
     def get_metadata_routing(self) -> MetadataRouter:
-        """Metadata that `fit` uses, and that it passes on to the estimator.
-
-        Returns
-        -------
-        MetadataRouter
-        """
+        """Metadata that `fit` uses, and that it passes on to the estimator."""
         fit_to_fit = MethodMapping().add(caller="fit", callee="fit")
         router = MetadataRouter(owner=self).add_self_request(self)
         return router.add(estimator=self.estimator, method_mapping=fit_to_fit)

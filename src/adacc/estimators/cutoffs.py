@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,6 +118,30 @@ def cheapest(probabilities: Array, costs: Array) -> NDArray[np.intp]:
     return np.argmin(probabilities @ (costs - costs.max(axis=1, keepdims=True)), axis=1)
 
 
+class ThresholdSweep(NamedTuple):
+    """The distinct scores, ascending, and the weight of the positive and negative rows at each.
+
+    The errors are those of a threshold below all scores, and of one just above each score.
+    """
+
+    levels: Array
+    positives: NDArray[Any]
+    negatives: NDArray[Any]
+
+    @classmethod
+    def of(cls, scores: Array, is_positive: NDArray[np.bool_], weight: Array) -> ThresholdSweep:
+        levels, level = np.unique(scores, return_inverse=True)
+        return cls(levels, np.bincount(level, weight * is_positive), np.bincount(level, weight * ~is_positive))
+
+    @property
+    def false_negatives(self) -> Array:
+        return np.concatenate([[0.0], np.cumsum(self.positives)])
+
+    @property
+    def false_positives(self) -> Array:
+        return np.concatenate([np.cumsum(self.negatives[::-1])[::-1], [0.0]])
+
+
 @dataclass(frozen=True)
 class CostCurve:
     """Mean cost of rows of two classes by threshold, with one threshold per gap between the probabilities.
@@ -147,17 +171,13 @@ class CostCurve:
 
     @classmethod
     def of(cls, p: Array, is_second: NDArray[np.bool_], weight: Array, costs: Array) -> CostCurve:
-        levels, level = np.unique(p, return_inverse=True)
-        second = np.bincount(level, weight * is_second)
-        first = np.bincount(level, weight * ~is_second)
-        false_negatives = np.concatenate([[0.0], np.cumsum(second)])
-        false_positives = np.concatenate([np.cumsum(first[::-1])[::-1], [0.0]])
+        sweep = ThresholdSweep.of(p, is_second, weight)
         false_positive_cost, false_negative_cost = _error_costs(costs)
-        base = costs[0, 0] * first.sum() + costs[1, 1] * second.sum()
-        total = base + false_positive_cost * false_positives + false_negative_cost * false_negatives
+        base = costs[0, 0] * sweep.negatives.sum() + costs[1, 1] * sweep.positives.sum()
+        total = base + false_positive_cost * sweep.false_positives + false_negative_cost * sweep.false_negatives
         cost = total / weight.sum()
-        threshold, expected = _thresholds_between(levels), expected_threshold(costs)
-        threshold[np.searchsorted(levels, expected, side="right")] = expected
+        threshold, expected = _thresholds_between(sweep.levels), expected_threshold(costs)
+        threshold[np.searchsorted(sweep.levels, expected, side="right")] = expected
         tolerance = COST_TOLERANCE * max(false_positive_cost, false_negative_cost)
         equal = np.flatnonzero(cost <= cost.min() + tolerance)
         return cls(threshold, cost, float(threshold[equal[np.argmin(np.abs(threshold[equal] - expected))]]))
@@ -173,11 +193,14 @@ def _thresholds_between(levels: Array) -> Array:
     return np.concatenate([[first], middle])
 
 
-def brier(probabilities: Array, y: NDArray[np.intp], weight: Array) -> float:
-    """Brier score: mean squared error of the probability of the second of two classes, or summed over more classes."""
-    errors = (probabilities - np.eye(probabilities.shape[1])[y]) ** 2
-    by_row = errors[:, 1] if errors.shape[1] == 2 else errors.sum(axis=1)
-    return float((weight * by_row).sum() / weight.sum())
+def brier(probabilities: Array, y: NDArray[Any], weight: Array | None = None) -> float:
+    """Brier score: mean squared error of the probability of the second of two classes, or summed over more classes.
+
+    For two classes, the probabilities may be those of the second class alone.
+    """
+    p = probabilities[:, 1] if probabilities.ndim == 2 and probabilities.shape[1] == 2 else probabilities
+    errors = (p - y) ** 2 if p.ndim == 1 else ((p - np.eye(p.shape[1])[y]) ** 2).sum(axis=1)
+    return float(np.average(errors, weights=weight))
 
 
 def reliability(probabilities: Array, y: NDArray[np.intp], weight: Array) -> dict[str, Array]:

@@ -20,9 +20,13 @@ from sklearn.utils import check_consistent_length, column_or_1d
 
 from adacc.data.columns import is_missing
 from adacc.data.training_set import TrainingSet
+from adacc.docstrings import described
 
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 """Indices of the training rows and of the held-out rows."""
+
+IGNORED = dict.fromkeys(("X", "y", "groups"), "ignored\n    For compatibility with scikit-learn.")
+TIMES = {"groups": "array of shape (n_samples,)\n    Required: sortable time of each row, such as a number or date."}
 
 
 class TimeSplit(BaseCrossValidator):
@@ -50,20 +54,9 @@ class TimeSplit(BaseCrossValidator):
     def __init__(self, n_splits: int = 5) -> None:
         self.n_splits = n_splits
 
+    @described(IGNORED | TIMES, yields="train, test : ndarray of int")
     def split(self, X: Any = None, y: Any = None, groups: ArrayLike | None = None) -> Iterator[Fold]:
-        """Yield the indices of the training and held-out rows of each fold.
-
-        Parameters
-        ----------
-        X, y : ignored
-            For compatibility with scikit-learn.
-        groups : array of shape (n_samples,)
-            Time of each row: numbers, dates, or other sortable values.
-
-        Yields
-        ------
-        train, test : ndarray of int
-        """
+        """Yield the indices of the training and held-out rows of each fold."""
         if groups is None:
             raise ValueError("groups must be the time of each row for TimeSplit, got None")
         times = np.asarray(groups)
@@ -73,18 +66,9 @@ class TimeSplit(BaseCrossValidator):
         for train, test in TimeSeriesSplit(self.n_splits).split(order):
             yield order[train][times[order[train]] < times[order[test[0]]]], order[test]
 
+    @described(IGNORED, returns="int")
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Number of folds.
-
-        Parameters
-        ----------
-        X, y, groups : ignored
-            For compatibility with scikit-learn.
-
-        Returns
-        -------
-        int
-        """
+        """Number of folds."""
         return self.n_splits
 
 
@@ -111,16 +95,7 @@ def check_groups(groups: Any, n_rows: int) -> NDArray[np.intp] | None:
 def make_splitter(cv: Any, labels: NDArray[Any], groups: NDArray[Any] | None, seed: int | None = None) -> Any:
     """Make a splitter from the user's `cv`. An int makes stratified folds, which do not split groups if there are any.
 
-    Parameters
-    ----------
-    cv : int, splitter or iterable of folds
-        As in scikit-learn.
-    labels : ndarray of shape (n_rows,)
-        Class of each row, for the checks of scikit-learn.
-    groups : ndarray of shape (n_rows,) or None
-        Rows of one group are never on both sides of a fold.
-    seed : int or None, default=None
-        Seed for shuffling the rows, or the groups, if `cv` is an int.
+    Rows, or groups, are shuffled if there is a seed. The labels are for the checks of scikit-learn.
     """
     if isinstance(cv, type):
         raise TypeError(f"cv must be a splitter such as {cv.__name__}(), got the class itself")
@@ -178,20 +153,8 @@ def tuning_folds(
     A fold whose training rows lack a class is skipped, for example the first folds of a `TimeSplit` if the rare class
     occurs late.
 
-    Parameters
-    ----------
-    cv : int or splitter
-        How rows are held out.
-    y : ndarray of shape (n_rows,)
-        Class of each row, by number.
-    labels : ndarray of shape (n_classes,)
-        The class labels, for error messages.
-    groups : ndarray of shape (n_rows,) or None
-        Rows of one group are never on both sides of a fold.
-    seed : int
-        Seed for shuffling the rows, or the groups, if `cv` is an int.
-    name : str
-        Name of the parameter with the value `cv`, for error messages.
+    Rows of one group are never on both sides of a fold. An int `cv` shuffles by the seed. Errors mention the labels and
+    the name of the parameter with the value `cv`.
     """
     if isinstance(cv, int | np.integer):
         _check_number_of_folds(int(cv), y, labels, groups, name)

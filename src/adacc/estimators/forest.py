@@ -27,16 +27,14 @@ from adacc.estimators.folds import tuning_folds
 from adacc.estimators.input_validation import columns_of, columns_restored_on_failure, read_training
 from adacc.estimators.settings import check_folds, one_of, read_growth, read_n_jobs, read_seed, whole
 from adacc.learners.splits import CRITERIA
+from adacc.metrics import f1_of_totals
 from adacc.model.calibration import Calibrator
 from adacc.model.decision import class_index, snap_ties
 from adacc.model.ensemble import contributions
 from adacc.model.fitted import FittedModel
 
-F1_WEIGHT = 0.1
-"""Weight of F1, added to balanced accuracy, in the objective of the decision threshold."""
-
-MAX_RATIO = 10.0
-"""Maximum number of rows of another class per row of the rarest class, in a ratio-10 bag."""
+F1_WEIGHT = 0.1  # weight of F1, added to balanced accuracy, in the objective of the decision threshold
+MAX_RATIO = 10.0  # maximum number of rows of another class per row of the rarest class, in a ratio-10 bag
 
 BALANCED_BAGS_PER_RATIO_BAG, RATIO_BAG_ROUNDS_FACTOR = 6, 8
 """Number of balanced bags per ratio-10 bag, and the factor on the number of rounds of a ratio-10 bag."""
@@ -286,21 +284,11 @@ def n_bags(forest: AdaCCForestClassifier) -> int:
 
 
 class TuningRows(NamedTuple):
-    """Rows on which a forest is tuned.
+    """Rows on which a forest is tuned."""
 
-    Attributes
-    ----------
-    true : ndarray of shape (n_rows,)
-        Class of each row, by number.
-    weight : ndarray of shape (n_rows,)
-        Weight of each row.
-    vote_shares : ndarray of shape (n_kinds, n_rows, n_classes)
-        Fraction of the votes for each class, by kind of bag.
-    """
-
-    true: NDArray[np.intp]
-    weight: Array
-    vote_shares: Array
+    true: NDArray[np.intp]  # (n_rows,): class of each row, by number
+    weight: Array  # (n_rows,): weight of each row
+    vote_shares: Array  # (n_kinds, n_rows, n_classes): fraction of the votes for each class, by kind of bag
 
 
 def _vote_shares(forest: Forest, table: Table) -> Array:
@@ -337,7 +325,7 @@ def _best_decision(
     false_positive_rate = _fraction_above(scores[true != positive], balanced[true != positive], thresholds)
     n_positive, n_negative = by_class[positive], by_class[negative_class]
     n_true_positive, n_false_positive = true_positive_rate * n_positive, false_positive_rate * n_negative
-    f1 = 2.0 * n_true_positive / (n_true_positive + n_false_positive + n_positive)
+    f1 = f1_of_totals(n_true_positive, n_true_positive + n_false_positive + n_positive)
     objective = (true_positive_rate + 1.0 - false_positive_rate) / 2.0 + F1_WEIGHT * f1
     best = int(np.argmax(objective))
     decision = np.empty(2)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from textwrap import indent
 from typing import Any, TypeVar, dataclass_transform
 
 from adacc.algorithms import METHODS
+from adacc.docstrings import section
 
 C = TypeVar("C", bound=type)
 
@@ -98,6 +100,16 @@ SHARED = {
 OPTIONS_OF_ALL = frozenset({"dialect", "calibration", "calibration_cv"})
 """Shared parameters that are options of the method. None selects the default of the method."""
 
+EXAMPLE = """Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.metrics import balanced_accuracy_score
+    >>> from adacc import {name}
+    >>> X, digit = load_digits(return_X_y=True)
+    >>> model = {name}({options}).fit(X, digit == 8)
+    >>> round(float(balanced_accuracy_score(digit == 8, model.predict(X))), 2)
+    {accuracy}"""
+
 ATTRIBUTES = {
     "classes_": """ndarray of shape (n_classes,)
     The class labels, sorted.""",
@@ -122,28 +134,28 @@ ATTRIBUTES = {
 def parameters(cls: C) -> C:
     """Turn the annotated names of a class into constructor parameters, which are stored unchanged, as in scikit-learn.
 
-    In the docstring, ``{summary}`` is replaced by the summary of the method in the catalogue, and ``{parameters}`` by
-    the descriptions of all parameters and fitted attributes.
+    In the docstring, ``{summary}`` is replaced by the summary of the method in the catalogue, ``{parameters}`` by the
+    descriptions of all parameters and fitted attributes, and ``{example}`` by an example with the options and of the
+    accuracy that `_example` gives.
     """
     own = [name for name in vars(cls).get("__annotations__", {}) if name not in SHARED and not name.startswith("_")]
     missing = [name for name in own if name not in METHOD_OPTIONS]
     if missing:
         raise TypeError(f"{cls.__name__} has the parameter {missing[0]!r}, which METHOD_OPTIONS does not describe")
     described = {**{name: _with_default(METHOD_OPTIONS[name], vars(cls)[name]) for name in own}, **SHARED}
-    lines = [*_section("Parameters", described), "", *_section("Attributes", ATTRIBUTES)]
-    text = (cls.__doc__ or "").replace("{parameters}", "\n".join(f"    {line}".rstrip() for line in lines).strip())
+    sections = [
+        section(title, *(f"{name} : {text}" for name, text in entries.items()))
+        for title, entries in (("Parameters", described), ("Attributes", ATTRIBUTES))
+    ]
+    text = (cls.__doc__ or "").replace("{parameters}", indent("\n\n".join(sections), "    ").strip())
+    if "_example" in vars(cls):
+        options, accuracy = vars(cls)["_example"]
+        text = text.replace("{example}", EXAMPLE.format(name=cls.__name__, options=options, accuracy=accuracy))
     method = METHODS.get(getattr(cls, "_method", ""))
     if method is not None:
         text = text.replace("{summary}", f"{cls.__name__.removesuffix('Classifier')}: {method.summary}.")
     cls.__doc__ = text
     return dataclass(eq=False, repr=False, kw_only=True)(cls)  # type: ignore[return-value]
-
-
-def _section(title: str, entries: dict[str, str]) -> list[str]:
-    lines = [title, "-" * len(title)]
-    for name, text in entries.items():
-        lines += f"{name} : {text}".split("\n")
-    return lines
 
 
 def _with_default(text: str, default: Any) -> str:

@@ -25,6 +25,7 @@ from adacc.algorithms.base import Array
 from adacc.boosting.session import Trained
 from adacc.boosting.settings import Settings
 from adacc.data.training_set import TrainingSet
+from adacc.metrics import f1_of_counts, share
 
 CLASS_SCORES = {"f1": f1_score, "precision": precision_score, "recall": recall_score, "jaccard": jaccard_score}
 """Metrics of predictions for the positive of two classes; macro-averaged for more classes."""
@@ -84,19 +85,20 @@ class Counts(NamedTuple):
     false_positive: Array
     true_negative: Array
 
+    @classmethod
+    def of(cls, correct: Array, class_weight: Array, negative: int) -> Counts:
+        """From the weight of the correct rows of each class (columns) and of all rows of each class."""
+        wrong, positive = class_weight - correct, 1 - negative
+        return cls(correct[:, positive], wrong[:, positive], wrong[:, negative], correct[:, negative])
+
 
 BY_COUNTS: dict[str, Callable[[Counts], Array]] = {
-    "f1": lambda c: _share(2 * c.true_positive, c.false_positive + c.false_negative),
-    "precision": lambda c: _share(c.true_positive, c.false_positive),
-    "recall": lambda c: _share(c.true_positive, c.false_negative),
-    "accuracy": lambda c: _share(c.true_positive + c.true_negative, c.false_positive + c.false_negative),
+    "f1": lambda c: f1_of_counts(c.true_positive, c.false_positive, c.false_negative),
+    "precision": lambda c: share(c.true_positive, c.false_positive),
+    "recall": lambda c: share(c.true_positive, c.false_negative),
+    "accuracy": lambda c: share(c.true_positive + c.true_negative, c.false_positive + c.false_negative),
 }
 """Metrics of two classes that are computed from the recorded recall, without predicting."""
-
-
-def _share(part: Array, rest: Array) -> Array:
-    """Ratio part / (part + rest), or 0 if both are 0."""
-    return np.divide(part, part + rest, out=np.zeros_like(part), where=part + rest > 0.0)
 
 
 def without_predicting(scoring: Any, training_set: TrainingSet, settings: Settings) -> Callable[[Counts], Array] | None:
@@ -116,7 +118,4 @@ def scores_by_counts(
     """Score after each number of rounds, from the recorded recall of each class."""
     recall = trained.ensemble.history["class_recall"] if trained.held_out_recall is None else trained.held_out_recall
     recall = recall[np.minimum(rounds, len(recall)) - 1]
-    correct = recall * test.rows.class_weight
-    wrong = test.rows.class_weight - correct
-    negative, positive = test.negative_class, 1 - test.negative_class
-    return formula(Counts(correct[:, positive], wrong[:, positive], wrong[:, negative], correct[:, negative]))
+    return formula(Counts.of(recall * test.rows.class_weight, test.rows.class_weight, test.negative_class))

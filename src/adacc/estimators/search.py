@@ -55,8 +55,7 @@ class Grid:
     @cached_property
     def candidates(self) -> list[Settings]:
         """The settings with each of the costs."""
-        options = self.settings.options
-        return [replace(self.settings, options={**options, "costs": costs}) for costs in self.costs]
+        return [self.settings.with_costs(costs) for costs in self.costs]
 
     def model(self, i: int, trained: Trained, n_rounds: int, training_set: TrainingSet) -> Any:
         """The fitted estimator with the i-th costs and the first `n_rounds` rounds of the trained ensemble."""
@@ -337,11 +336,16 @@ def _paper_grid(labels: list[Any], class_weight: Array, negative_class: int) -> 
 def _train_all(
     candidates: list[Settings], training_set: TrainingSet, held_out: TrainingSet | None, threads: Threads
 ) -> list[Trained]:
+    """Bin the training rows, and train a model for each candidate."""
+    session = FitSession(candidates[0], training_set, held_out, None, threads, several=True)
+    return train_candidates(session, candidates, threads)
+
+
+def train_candidates(session: FitSession, candidates: list[Settings], threads: Threads) -> list[Trained]:
     """Train a model for each candidate on the same binned data, one per thread at a time.
 
     Candidates of a rule whose costs only change the decision share one ensemble.
     """
-    session = FitSession(candidates[0], training_set, held_out, None, threads, several=True)
     groups = [candidates] if candidates[0].rule.costs_decide_only else [[settings] for settings in candidates]
     trained = threads.each(lambda group: train_on(session, group, Threads(1)), groups)
     return [each for group in trained for each in group]

@@ -7,6 +7,8 @@ measures as numbers with three decimals. JSON stores fractions between 0 and 1, 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import nan
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,31 @@ MEASURES = {
     "seconds": Measure("Seconds", "Seconds", "time to tune and fit one fold; low is good", low_is_good=True),
 }
 MISSING = "–"
+
+
+def binary_measures(positive: Any, predicted: Any, scores: Any, probabilities: Any) -> dict[str, float]:
+    """All measures but the seconds, from true and predicted labels (booleans); NaN for undefined measures."""
+    from sklearn.metrics import average_precision_score
+
+    from adacc import metrics
+    from adacc.estimators.cutoffs import brier
+
+    any_positive, any_negative, n_predicted = bool(positive.any()), not positive.all(), int(predicted.sum())
+    both = any_positive and any_negative
+    defined = {"tpr": any_positive, "f1": any_positive, "tnr": any_negative, "balanced_accuracy": both, "gmean": both}
+    found = metrics.evaluate(positive, predicted, scores, pos_label=True)
+    return {
+        **{name: value if defined.get(name, True) else nan for name, value in found.items()},
+        "precision": int((predicted & positive).sum()) / n_predicted if n_predicted else nan,
+        "average_precision": float(average_precision_score(positive, scores)) if both else nan,
+        "brier": brier(probabilities, positive),
+    }
+
+
+def with_former_names(tp: int, fn: int, fp: int, tn: int, name_of_fp: str) -> dict[str, int]:
+    """The confusion counts for JSON: by their standard names, and by the names of earlier versions."""
+    standard = {"true_positives": tp, "false_negatives": fn, "false_positives": fp, "true_negatives": tn}
+    return {**standard, "caught": tp, "missed": fn, name_of_fp: fp, "left_alone": tn}
 
 
 def shown(name: str, value: float | None) -> str:

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from adacc.estimators.cutoffs import ThresholdSweep
 from adacc.evaluation.fold_data import Array, FoldData, Scores
 
 
@@ -34,12 +35,11 @@ def best_threshold(y: NDArray[np.int8], scores: Array) -> float:
     >>> best_threshold(np.array([0, 0, 1, 0, 1, 1]), np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0]))
     -1.5
     """
-    levels = np.unique(scores)
+    sweep = ThresholdSweep.of(scores, y == 1, np.ones(len(y)))
+    levels, n_positive, n_negative = sweep.levels, sweep.positives.sum(), sweep.negatives.sum()
     thresholds = np.append((levels[:-1] + levels[1:]) / 2, levels[-1])
-    positive, negative = (np.sort(scores[y == label]) for label in (1, 0))
-    true_positives = len(positive) - np.searchsorted(positive, thresholds, side="right")
-    true_negatives = np.searchsorted(negative, thresholds, side="right")
-    # Balanced accuracy times a constant: integers, so that ties are exact.
-    gain = true_positives * len(negative) + true_negatives * len(positive)
-    best = thresholds[gain == gain.max()]
+    # The loss of balanced accuracy times a constant: integers, so that ties are exact.
+    loss = sweep.false_negatives * n_negative + sweep.false_positives * n_positive
+    of_threshold = loss[np.searchsorted(levels, thresholds, side="right")]
+    best = thresholds[of_threshold == of_threshold.min()]
     return float(best[np.argmin(np.abs(best))])

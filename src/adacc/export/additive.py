@@ -26,65 +26,32 @@ BLOCK = 64
 
 @dataclass(frozen=True)
 class Conditions:
-    """Conditions with one operator, and the amount that each adds to the scores if true.
+    """Conditions with one operator, and the amount that each adds to the scores if true."""
 
-    Attributes
-    ----------
-    operator : {"Greater", "GreaterOrEqual", "Equal", "IsNaN"}
-        Of ONNX, with the cell on the left.
-    columns : ndarray of shape (n_conditions,)
-        The column that each looks at.
-    operands : ndarray of shape (n_conditions,)
-        What the cell is compared with, in the type of the cells; NaN where it is compared with nothing.
-    amounts : ndarray of shape (n_outputs, n_conditions)
-        What is added to each output.
-    """
-
-    operator: str
-    columns: NDArray[np.int64]
+    operator: str  # {"Greater", "GreaterOrEqual", "Equal", "IsNaN"}: of ONNX, with the cell on the left
+    columns: NDArray[np.int64]  # (n_conditions,): the column that each looks at
+    # (n_conditions,): what the cell is compared with, in the type of the cells; NaN where it is compared with nothing
     operands: NDArray[np.floating]
-    amounts: Array
+    amounts: Array  # (n_outputs, n_conditions): what is added to each output
 
 
 @dataclass(frozen=True)
 class Words:
-    """A column of strings: the code of those that are known, and what each code adds; the last is for all others.
+    """A column of strings: the code of those that are known, and what each code adds; the last is for all others."""
 
-    Attributes
-    ----------
-    column : int
-        Its number.
-    codes : dict of str to int
-        Among them `MISSING`, where missing values were seen in training.
-    amounts : ndarray of shape (n_outputs, n_codes)
-        What is added to each output.
-    """
-
-    column: int
-    codes: dict[str, int]
-    amounts: Array
+    column: int  # its number
+    codes: dict[str, int]  # among them `MISSING`, where missing values were seen in training
+    amounts: Array  # (n_outputs, n_codes): what is added to each output
 
 
 @dataclass(frozen=True)
 class Sum:
-    """The votes of stumps as a sum of conditions.
+    """The votes of stumps as a sum of conditions."""
 
-    Attributes
-    ----------
-    constant : ndarray of shape (n_outputs,)
-        What is there before any condition.
-    conditions : tuple of Conditions
-        Of the columns that hold numbers.
-    words : tuple of Words
-        The columns of strings that matter.
-    is_text : ndarray of shape (n_columns,)
-        Which columns hold strings.
-    """
-
-    constant: Array
-    conditions: tuple[Conditions, ...]
-    words: tuple[Words, ...]
-    is_text: NDArray[np.bool_]
+    constant: Array  # (n_outputs,): what is there before any condition
+    conditions: tuple[Conditions, ...]  # of the columns that hold numbers
+    words: tuple[Words, ...]  # the columns of strings that matter
+    is_text: NDArray[np.bool_]  # (n_columns,): which columns hold strings
 
     def write(self, graph: Graph, inputs: Sequence[str]) -> str:
         """Add the sum to a graph: the votes, shape (n_outputs, n_rows)."""

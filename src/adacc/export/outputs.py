@@ -20,14 +20,9 @@ from adacc.model.calibration import DECIMALS, Calibrator, Isotonic, Sigmoid
 from adacc.model.decision import decision_scores
 from adacc.model.fitted import FittedModel
 
-MIN_PROBABILITY = 1e-15
-"""The probability at which `decision_scores` clips before the logarithm."""
-
-LOG_NOISE = 1e-13
-"""Tolerance for ties after logarithms, which differ between runtimes in the last bit."""
-
-BISECTIONS = 100
-"""Enough bisections to reach adjacent floats from any range of scores."""
+MIN_PROBABILITY = 1e-15  # the probability at which `decision_scores` clips before the logarithm
+LOG_NOISE = 1e-13  # tolerance for ties after logarithms, which differ between runtimes in the last bit
+BISECTIONS = 100  # enough bisections to reach adjacent floats from any range of scores
 
 
 class Outputs(NamedTuple):

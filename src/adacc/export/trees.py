@@ -37,33 +37,16 @@ LEFT, RIGHT, MISSING = range(3)
 
 @dataclass(frozen=True)
 class Forest:
-    """The votes of trees as a TreeEnsembleRegressor.
+    """The votes of trees as a TreeEnsembleRegressor."""
 
-    Attributes
-    ----------
-    constant : ndarray of shape (n_outputs,)
-        What trees add that predict the same for every row.
-    attributes : dict
-        The other trees, as `TreeEnsembleRegressor` takes them; empty where there are none.
-    columns : ndarray of int
-        The columns that are looked at, in the order of the attributes' features.
-    words : dict of int to dict of str to int
-        Of those the columns of strings, and the codes of their strings; the next code is for all others.
-    units : ndarray of shape (n_units,)
-        What the targets count: every output by the first unit, then by the second.
-    is_text : ndarray of shape (n_columns,)
-        Which columns hold strings.
-    dtype : str
-        Of the cells.
-    """
-
-    constant: Array
-    attributes: dict[str, Any]
-    columns: NDArray[np.int64]
+    constant: Array  # (n_outputs,): what trees add that predict the same for every row
+    attributes: dict[str, Any]  # the other trees, as `TreeEnsembleRegressor` takes them; empty where there are none
+    columns: NDArray[np.int64]  # the columns that are looked at, in the order of the attributes' features
+    # of those the columns of strings, and the codes of their strings; the next code is for all others
     words: dict[int, dict[str, int]]
-    units: Array
-    is_text: NDArray[np.bool_]
-    dtype: str
+    units: Array  # (n_units,): what the targets count: every output by the first unit, then by the second
+    is_text: NDArray[np.bool_]  # (n_columns,): which columns hold strings
+    dtype: str  # of the cells
 
     def write(self, graph: Graph, inputs: Sequence[str]) -> str:
         """Add the trees to a graph: the votes, shape (n_outputs, n_rows)."""
@@ -89,22 +72,14 @@ class Forest:
 
 @dataclass(frozen=True)
 class Questions:
-    """The condition of every node and its three branches.
+    """The condition of every node and its three branches."""
 
-    Attributes
-    ----------
-    unequal : ndarray of bool
-        Whether it asks ``x != operand`` instead of ``x <= operand``. (Of nodes that ask ``x == operand`` one after the
-        other onnxruntime 1.31 makes one, if their leaves have the same weights, though it be for other targets.)
-    operand : ndarray
-        In the type of the cells.
-    leads : ndarray of shape (n_nodes, 3)
-        Where cells go of which that is true, those of which it is not, and NaN: to a node, counted over all trees, or
-        to the end of the path, a class as ``~class``.
-    """
-
+    # Whether it asks ``x != operand`` instead of ``x <= operand``. (Of nodes that ask ``x == operand`` one after the
+    # other onnxruntime 1.31 makes one, if their leaves have the same weights, though it be for other targets.)
     unequal: NDArray[np.bool_]
-    operand: NDArray[np.floating]
+    operand: NDArray[np.floating]  # in the type of the cells
+    # (n_nodes, 3): where cells go of which that is true, those of which it is not, and NaN: to a node, counted over all
+    # trees, or to the end of the path, a class as ``~class``
     leads: NDArray[np.int64]
 
 
@@ -161,12 +136,8 @@ def _questions(trees: Trees, is_text: NDArray[np.bool_], names: Sequence[str], d
 def _prune_constant(leads: NDArray[np.int64], roots: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Skip the nodes whose paths all end in one class.
 
-    Returns
-    -------
-    roots : ndarray
-        Where each tree begins then: at its root, or at the class that it always predicts, as ``~class``.
-    asked : ndarray
-        The nodes that are left, ascending.
+    Returns where each tree begins then, at its root or at the class that it always predicts, as ``~class``; and the
+    nodes that are left, ascending.
     """
     settled, asked = np.arange(len(leads)), []
     for level in reversed(list(_levels(leads, roots))):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,11 +15,8 @@ from adacc.estimators.base import read_known
 from adacc.inspect.display import Display, as_rare, named, rare_class
 from adacc.inspect.style import COMMON, RARE, styled
 
-GRID_POINTS = 240
-"""Grid points in each dimension."""
-
-MEAN_DOT_AREA = 14.0
-"""Area of the dot of a row with mean weight."""
+GRID_POINTS = 240  # grid points in each dimension
+MEAN_DOT_AREA = 14.0  # area of the dot of a row with mean weight
 
 
 class Panel(NamedTuple):
@@ -45,6 +42,13 @@ class BoundaryDisplay(Display):
         The grid's coordinates.
     """
 
+    _arguments: ClassVar = {
+        "columns": "int\n    Number of columns of the grid.",
+        "rounds": "sequence of int\n"
+        "    Rounds whose weak learners are drawn, from 1; None: the first five. An empty list: only the ensembles.",
+        "X": "array of shape (n_samples, 2)\n    Training rows.",
+    }
+
     def __init__(
         self, X: Array, rare: NDArray[np.bool_], panels: dict[str, list[Panel]], sides: tuple[Array, Array]
     ) -> None:
@@ -54,19 +58,7 @@ class BoundaryDisplay(Display):
     def from_estimators(
         cls, estimators: Any, X: ArrayLike, y: ArrayLike, rounds: Sequence[int] | None = None
     ) -> BoundaryDisplay:
-        """Create the display from fitted classifiers and their training rows.
-
-        Parameters
-        ----------
-        estimators : dict or list
-            Fitted classifiers.
-        X : array of shape (n_rows, 2)
-            Training rows.
-        y : array of shape (n_rows,)
-            Labels.
-        rounds : list of int, default=None
-            Rounds whose weak learners are drawn, from 1; None: the first five. An empty list: only the ensembles.
-        """
+        """Create the display from fitted classifiers and their training rows."""
         points, models = np.asarray(X, dtype=np.float64), named(estimators)
         if points.ndim != 2 or points.shape[1] != 2:
             raise ValueError(f"X must have two features, got the shape {points.shape}")
@@ -84,32 +76,11 @@ class BoundaryDisplay(Display):
     def from_estimator(
         cls, estimator: Any, X: ArrayLike, y: ArrayLike, rounds: Sequence[int] | None = None
     ) -> BoundaryDisplay:
-        """Create the display from one fitted classifier.
-
-        Parameters
-        ----------
-        estimator : classifier of adacc
-            A fitted classifier.
-        X : array or frame of shape (n_samples, n_features)
-            Rows with the columns of `fit`.
-        y : array of shape (n_samples,)
-            Their labels.
-        rounds : sequence of int
-            Numbers of the rounds to draw.
-
-        Returns
-        -------
-        display
-        """
+        """Create the display from one fitted classifier."""
         return cls.from_estimators([estimator], X, y, rounds)
 
     def frame(self) -> pd.DataFrame:
-        """The weight of each row in each panel.
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
+        """The weight of each row in each panel."""
         frames = [
             pd.DataFrame({"method": label, "panel": panel.title, "row": np.arange(len(self.X)), "x1": self.X[:, 0],
                           "x2": self.X[:, 1], "rare": self.rare, "weight": panel.weights})
@@ -118,19 +89,7 @@ class BoundaryDisplay(Display):
         return pd.concat(frames, ignore_index=True)
 
     def plot(self, ax: Any = None, columns: int | None = None) -> BoundaryDisplay:
-        """Draw a row for each model; models with one panel are arranged in `columns`.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or array of Axes, default=None
-            Axes to draw on; None creates a figure.
-        columns : int, default=None
-            Number of columns of the grid.
-
-        Returns
-        -------
-        self
-        """
+        """Draw a row for each model; models with one panel are arranged in `columns`."""
         widest = max(len(panels) for panels in self.panels.values())
         if widest == 1:
             n_columns = columns or min(len(self.panels), 5)
@@ -174,7 +133,7 @@ def _panels(model: Any, X: Array, y: ArrayLike, grid: Array, rounds: Sequence[in
     panels = []
     for t in rounds:
         if t <= len(ensemble):
-            ((cells, lookup),) = ensemble.models[t - 1 : t].cells(at_grid, every)
+            ((cells, lookup),) = ensemble.models[t - 1 : t].leaves(at_grid, every)
             panels.append(Panel(f"round {t}", lookup[cells] == rare, weights[t - 1]))
     predicted = model.predict(grid) == model.classes_[rare]
     equal = np.full(len(X), 1.0 / len(X))
@@ -192,7 +151,7 @@ def row_weights(model: Any, X: ArrayLike, y: ArrayLike) -> Array:
     by_class = ensemble.history["class_weight"][0] / np.bincount(true, minlength=len(model.classes_))
     weights = np.empty((len(ensemble), len(true)))
     now = by_class[true]
-    for t, (cells, lookup) in enumerate(ensemble.models.cells(table, table.every_row)):
+    for t, (cells, lookup) in enumerate(ensemble.models.leaves(table, table.every_row)):
         weights[t] = now
         now = now * ensemble.factors[t][true, lookup[cells]]
     return weights

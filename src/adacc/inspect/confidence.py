@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -32,28 +32,14 @@ class ConfidenceDisplay(Display):
         Number of rounds.
     """
 
+    _arguments: ClassVar = {"rounds": "int or None\n    Number of boosting rounds; None for all."}
+
     def __init__(self, curves: pd.DataFrame, rounds: int | None = None) -> None:
         self.curves, self.rounds = curves, rounds
 
     @classmethod
     def from_estimators(cls, estimators: Any, X: Any, y: ArrayLike, rounds: int | None = None) -> ConfidenceDisplay:
-        """Create the display from fitted classifiers and rows, after `rounds` rounds; None: after all.
-
-        Parameters
-        ----------
-        estimators : dict or list of classifiers
-            Fitted classifiers, by label or in a list.
-        X : array or frame of shape (n_samples, n_features)
-            Rows with the columns of `fit`.
-        y : array of shape (n_samples,)
-            Their labels.
-        rounds : int or None, default=None
-            Number of boosting rounds; None for all.
-
-        Returns
-        -------
-        display
-        """
+        """Create the display from fitted classifiers and rows, after `rounds` rounds; None: after all."""
         levels = np.linspace(-1.0, 1.0, CURVE_POINTS)
         frames = []
         for label, model in named(estimators).items():
@@ -66,63 +52,22 @@ class ConfidenceDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, rounds: int | None = None) -> ConfidenceDisplay:
-        """Create the display from one fitted classifier.
-
-        Parameters
-        ----------
-        estimator : classifier of adacc
-            A fitted classifier.
-        X : array or frame of shape (n_samples, n_features)
-            Rows with the columns of `fit`.
-        y : array of shape (n_samples,)
-            Their labels.
-        rounds : int or None, default=None
-            Number of boosting rounds; None for all.
-
-        Returns
-        -------
-        display
-        """
+        """Create the display from one fitted classifier."""
         return cls.from_estimators([estimator], X, y, rounds)
 
     @classmethod
     def mean_of(cls, displays: Iterable[ConfidenceDisplay]) -> ConfidenceDisplay:
-        """The mean over several data sets with equal weights.
-
-        Parameters
-        ----------
-        displays : iterable of displays
-            One display per data set.
-
-        Returns
-        -------
-        display
-        """
+        """The mean over several data sets with equal weights."""
         several = list(displays)
         means = pd.concat([each.curves for each in several]).groupby(["method", "panel", "confidence"], sort=False)
         return cls(means.mean().reset_index(), several[0].rounds)
 
     def frame(self) -> pd.DataFrame:
-        """The curves.
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
+        """The curves."""
         return self.curves
 
     def plot(self, ax: Any = None) -> ConfidenceDisplay:
-        """Draw panels for the rare class, the other class and all rows.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or array of Axes, default=None
-            Axes to draw on; None creates a figure.
-
-        Returns
-        -------
-        self
-        """
+        """Draw panels for the rare class, the other class and all rows."""
         with styled():
             axes = self._canvas(ax, (11.5, 3.4), 1, 3, sharey=True)
             each = np.ravel(np.asarray(axes, dtype=object))

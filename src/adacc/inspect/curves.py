@@ -42,23 +42,7 @@ class LearningCurveDisplay(Display):
     def from_estimators(
         cls, estimators: Any, X: Any, y: ArrayLike, measure: str = "balanced_accuracy"
     ) -> LearningCurveDisplay:
-        """Create the display from fitted classifiers and test rows; the measure must depend on predictions only.
-
-        Parameters
-        ----------
-        estimators : dict or list of classifiers
-            Fitted classifiers, by label or in a list.
-        X : array or frame of shape (n_samples, n_features)
-            Rows with the columns of `fit`.
-        y : array of shape (n_samples,)
-            Their labels.
-        measure : str, default="balanced_accuracy"
-            Name of a measure of `adacc.metrics`.
-
-        Returns
-        -------
-        display
-        """
+        """Create the display from fitted classifiers and test rows; the measure must depend on predictions only."""
         if measure not in BY_PREDICTION:
             raise ValueError(f"measure must be one of {', '.join(BY_PREDICTION)}, got {measure!r}")
         frames = []
@@ -72,44 +56,14 @@ class LearningCurveDisplay(Display):
     def from_estimator(
         cls, estimator: Any, X: Any, y: ArrayLike, measure: str = "balanced_accuracy"
     ) -> LearningCurveDisplay:
-        """Create the display from one fitted classifier.
-
-        Parameters
-        ----------
-        estimator : classifier of adacc
-            A fitted classifier.
-        X : array or frame of shape (n_samples, n_features)
-            Rows with the columns of `fit`.
-        y : array of shape (n_samples,)
-            Their labels.
-        measure : str, default="balanced_accuracy"
-            Name of a measure of `adacc.metrics`.
-
-        Returns
-        -------
-        display
-        """
+        """Create the display from one fitted classifier."""
         return cls.from_estimators([estimator], X, y, measure)
 
     @classmethod
     def from_study(
         cls, summary: Summary, measure: str = "balanced_accuracy", dialect: str = "paper"
     ) -> LearningCurveDisplay:
-        """Create the display from a study: means over its sets at its numbers of rounds.
-
-        Parameters
-        ----------
-        summary : Summary
-            The results of a study.
-        measure : str, default="balanced_accuracy"
-            Name of a measure of `adacc.metrics`.
-        dialect : {"paper", "authors"}, default="paper"
-            The dialect of the methods.
-
-        Returns
-        -------
-        display
-        """
+        """Create the display from a study: means over its sets at its numbers of rounds."""
         if measure not in MEASURES:
             raise ValueError(f"measure must be one of {', '.join(MEASURES)}, got {measure!r}")
         frames = []
@@ -121,26 +75,11 @@ class LearningCurveDisplay(Display):
         return cls(pd.concat(frames, ignore_index=True), measure)
 
     def frame(self) -> pd.DataFrame:
-        """A row for each method and round.
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
+        """A row for each method and round."""
         return self.curves
 
     def plot(self, ax: Any = None) -> LearningCurveDisplay:
-        """Draw all methods in one axes.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or array of Axes, default=None
-            Axes to draw on; None creates a figure.
-
-        Returns
-        -------
-        self
-        """
+        """Draw all methods in one axes."""
         with styled():
             axes = self._canvas(ax, (6.4, 3.8))
             for method, curve in self.curves.groupby("method", sort=False):

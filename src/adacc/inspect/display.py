@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from adacc.docstrings import described
 from adacc.estimators import booster
 from adacc.estimators.base import BaseAdditiveClassifier
 from adacc.estimators.booster import BaseBoosting
 
+ARGUMENTS = {
+    "ax": "matplotlib Axes or array of Axes\n    Axes to draw on; None creates a figure.",
+    "background": "array or frame of shape (n_background, n_features)\n    Rows to compare with.",
+    "dialect": '{"paper", "authors"}\n    The dialect of the methods.',
+    "displays": "iterable of displays\n    One display per data set.",
+    "estimator": "classifier of adacc\n    A fitted classifier.",
+    "estimators": "dict or list of classifiers\n    Fitted classifiers, by label or in a list.",
+    "max_features": "int or None\n    Maximum number of features; None for all.",
+    "measure": "str\n    Name of a measure of `adacc.metrics`.",
+    "rounds": "int\n    Number of boosting rounds.",
+    "scores": "array or frame of shape (n_sets, n_methods)\n    Scores, larger is better.",
+    "summary": "Summary\n    The results of a study.",
+    "X": "array or frame of shape (n_samples, n_features)\n    Rows with the columns of `fit`.",
+    "y": "array of shape (n_samples,)\n    Their labels.",
+}
+"""Descriptions of the arguments of the displays' methods."""
+
 
 class Display:
     """Base class: `plot` draws the display and returns it, `frame` returns its data.
+
+    Docstrings of methods need no sections: they are added from `ARGUMENTS` and, for a class, `_arguments`.
 
     Attributes
     ----------
@@ -26,6 +47,14 @@ class Display:
 
     ax_: Any
     figure_: Any
+    _arguments: ClassVar[dict[str, str]] = {}
+
+    def __init_subclass__(cls) -> None:
+        returned = {"plot": "self", "frame": "pandas.DataFrame"}
+        for name, member in vars(cls).items():
+            method = getattr(member, "__func__", member)  # of a class method
+            if inspect.isfunction(method) and not name.startswith("_"):
+                described(ARGUMENTS | cls._arguments, returns=returned.get(name, "display"))(method)
 
     def _canvas(self, ax: Any, size: tuple[float, float], rows: int = 1, columns: int = 1, **options: Any) -> Any:
         """The given axes, or new ones."""

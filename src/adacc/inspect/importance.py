@@ -25,19 +25,7 @@ class ImportanceDisplay(Display):
 
     @classmethod
     def from_estimators(cls, estimators: Any, max_features: int | None = None) -> ImportanceDisplay:
-        """Create the display from fitted classifiers; `max_features` limits it to the most important features.
-
-        Parameters
-        ----------
-        estimators : dict or list of classifiers
-            Fitted classifiers, by label or in a list.
-        max_features : int or None, default=None
-            Maximum number of features; None for all.
-
-        Returns
-        -------
-        display
-        """
+        """Create the display from fitted classifiers; `max_features` limits it to the most important features."""
         models = named(estimators)
         names = list(next(iter(models.values())).fitted_model_.column_names)
         table = pd.DataFrame({label: model.feature_importances_ for label, model in models.items()}, index=names)
@@ -47,42 +35,15 @@ class ImportanceDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, max_features: int | None = None) -> ImportanceDisplay:
-        """Create the display from one fitted classifier.
-
-        Parameters
-        ----------
-        estimator : classifier of adacc
-            A fitted classifier.
-        max_features : int or None, default=None
-            Maximum number of features; None for all.
-
-        Returns
-        -------
-        display
-        """
+        """Create the display from one fitted classifier."""
         return cls.from_estimators([estimator], max_features)
 
     def frame(self) -> pd.DataFrame:
-        """A row for each feature, a column for each method.
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
+        """A row for each feature, a column for each method."""
         return self.importances
 
     def plot(self, ax: Any = None) -> ImportanceDisplay:
-        """Draw bars; horizontal ones if names are long.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or array of Axes, default=None
-            Axes to draw on; None creates a figure.
-
-        Returns
-        -------
-        self
-        """
+        """Draw bars; horizontal ones if names are long."""
         table = self.importances
         n_features, n_methods = table.shape
         longest = max(len(str(name)) for name in table.index)

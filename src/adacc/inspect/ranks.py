@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -38,6 +38,12 @@ class CriticalDifferenceDisplay(Display):
     2      c       3.00     (1)
     """
 
+    _arguments: ClassVar = {
+        "names": "list of str\n    Names of the methods.",
+        "significance": "float\n    Significance level of the test.",
+        "title": "str\n    Title of the axes.",
+    }
+
     def __init__(self, names: list[str], mean_ranks: ArrayLike, critical_difference: float) -> None:
         ranks = np.asarray(mean_ranks, dtype=np.float64)
         order = np.argsort(ranks, kind="stable")
@@ -47,42 +53,14 @@ class CriticalDifferenceDisplay(Display):
 
     @classmethod
     def from_scores(cls, names: list[str], scores: ArrayLike, significance: float = 0.05) -> CriticalDifferenceDisplay:
-        """Create the display from scores of shape (n_sets, n_methods); larger is better.
-
-        Parameters
-        ----------
-        names : list of str
-            Names of the methods.
-        scores : array or frame of shape (n_sets, n_methods)
-            Scores, larger is better.
-        significance : float, default=0.05
-            Significance level of the test.
-
-        Returns
-        -------
-        display
-        """
+        """Create the display from scores of shape (n_sets, n_methods); larger is better."""
         ranks = stats.ranks(scores)
         n_sets, n_methods = ranks.shape
         return cls(names, ranks.mean(axis=0), stats.critical_difference(n_sets, n_methods, significance))
 
     @classmethod
     def from_study(cls, summary: Summary, rounds: int, dialect: str = "paper") -> CriticalDifferenceDisplay:
-        """Create the display from a study: the methods of its first table, by balanced accuracy.
-
-        Parameters
-        ----------
-        summary : Summary
-            The results of a study.
-        rounds : int
-            Number of boosting rounds.
-        dialect : {"paper", "authors"}, default="paper"
-            The dialect of the methods.
-
-        Returns
-        -------
-        display
-        """
+        """Create the display from a study: the methods of its first table, by balanced accuracy."""
         scores = study_scores(summary, rounds, dialect)
         return cls.from_scores(list(scores.columns), scores)
 
@@ -98,12 +76,7 @@ class CriticalDifferenceDisplay(Display):
         return groups
 
     def frame(self) -> pd.DataFrame:
-        """The methods from best to worst, with their groups.
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
+        """The methods from best to worst, with their groups."""
         member = [
             [str(g) for g, (first, last) in enumerate(self.groups) if first <= place <= last]
             for place in range(len(self.names))
@@ -112,19 +85,7 @@ class CriticalDifferenceDisplay(Display):
         return pd.DataFrame({"method": self.names, "mean_rank": self.mean_ranks, "groups": groups})
 
     def plot(self, ax: Any = None, title: str | None = None) -> CriticalDifferenceDisplay:
-        """Draw the diagram, with the best method on the right.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or array of Axes, default=None
-            Axes to draw on; None creates a figure.
-        title : str, default=None
-            Title of the axes.
-
-        Returns
-        -------
-        self
-        """
+        """Draw the diagram, with the best method on the right."""
         n = len(self.names)
         n_right = (n + 1) // 2
         depth = 0.55 + 0.16 * len(self.groups)
@@ -168,60 +129,21 @@ class RankDisplay(Display):
 
     @classmethod
     def from_scores(cls, scores: pd.DataFrame) -> RankDisplay:
-        """From scores by set (rows) and method (columns), larger being better; columns by mean rank.
-
-        Parameters
-        ----------
-        scores : array or frame of shape (n_sets, n_methods)
-            Scores, larger is better.
-
-        Returns
-        -------
-        display
-        """
+        """From scores by set (rows) and method (columns), larger being better; columns by mean rank."""
         ranks = pd.DataFrame(stats.ranks(scores), index=scores.index, columns=scores.columns)
         return cls(ranks[ranks.mean().sort_values(kind="stable").index])
 
     @classmethod
     def from_study(cls, summary: Summary, rounds: int, dialect: str = "paper") -> RankDisplay:
-        """Create the display from a study: the methods of its first table, by balanced accuracy.
-
-        Parameters
-        ----------
-        summary : Summary
-            The results of a study.
-        rounds : int
-            Number of boosting rounds.
-        dialect : {"paper", "authors"}, default="paper"
-            The dialect of the methods.
-
-        Returns
-        -------
-        display
-        """
+        """Create the display from a study: the methods of its first table, by balanced accuracy."""
         return cls.from_scores(study_scores(summary, rounds, dialect))
 
     def frame(self) -> pd.DataFrame:
-        """The rank of each method on each set.
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
+        """The rank of each method on each set."""
         return self.ranks
 
     def plot(self, ax: Any = None) -> RankDisplay:
-        """Draw the heat map; the best ranks are dark.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or array of Axes, default=None
-            Axes to draw on; None creates a figure.
-
-        Returns
-        -------
-        self
-        """
+        """Draw the heat map; the best ranks are dark."""
         n_sets, n_methods = self.ranks.shape
         with styled():
             axes = self._canvas(ax, (0.55 * n_methods + 1.8, 0.26 * n_sets + 1.2))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import narwhals as nw
 import numpy as np
@@ -34,6 +34,13 @@ class ShapeDisplay(Display):
         Index of the rare class, which determines the colours.
     """
 
+    _arguments: ClassVar = {
+        "estimator": "classifier of adacc\n    A fitted classifier on stumps.",
+        "X": "frame or array\n    Rows for the rug; also used to rank the features.",
+        "features": "list of int or str\n"
+        "    Features to draw, by index or name; None: the `max_features` most important.",
+    }
+
     def __init__(
         self, functions: ShapeFunctions, features: list[int], rugs: dict[int, Any], classes: list[Any], rare: int = 1
     ) -> None:
@@ -43,19 +50,7 @@ class ShapeDisplay(Display):
     def from_estimator(
         cls, estimator: Any, X: Any = None, features: Sequence[int | str] | None = None, max_features: int = 9
     ) -> ShapeDisplay:
-        """Create the display from a fitted binary classifier.
-
-        Parameters
-        ----------
-        estimator : classifier of adacc
-            A fitted classifier on stumps.
-        X : frame or array, default=None
-            Rows for the rug; also used to rank the features.
-        features : list of int or str, default=None
-            Features to draw, by index or name; None: the `max_features` most important.
-        max_features : int, default=9
-            Number of features.
-        """
+        """Create the display from a fitted binary classifier."""
         ((_, model),) = named([estimator]).items()
         if len(model.classes_) != 2:
             raise ValueError(f"estimator must have two classes, got {len(model.classes_)}")
@@ -74,26 +69,11 @@ class ShapeDisplay(Display):
         return cls(functions, chosen, rugs, model.classes_.tolist(), rare_class(model))
 
     def frame(self) -> pd.DataFrame:
-        """A row for each step: feature, lower and upper end, and value.
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
+        """A row for each step: feature, lower and upper end, and value."""
         return pd.concat([_steps(self.functions[j]) for j in self.features], ignore_index=True)
 
     def plot(self, ax: Any = None) -> ShapeDisplay:
-        """Draw a panel for each feature; new axes share one y-scale.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or array of Axes, default=None
-            Axes to draw on; None creates a figure.
-
-        Returns
-        -------
-        self
-        """
+        """Draw a panel for each feature; new axes share one y-scale."""
         n = max(len(self.features), 1)
         columns = min(n, 3)
         rows = -(-n // columns)
@@ -165,6 +145,8 @@ class WaterfallDisplay(Display):
         Whether this is the rare class, which determines the colours.
     """
 
+    _arguments: ClassVar = {"row": "int\n    Position of the row in X."}
+
     def __init__(self, parts: pd.DataFrame, intercept: float, score: float, label: str, is_rare: bool = True) -> None:
         self.parts, self.intercept, self.score, self.label, self.is_rare = parts, intercept, score, label, is_rare
 
@@ -172,25 +154,7 @@ class WaterfallDisplay(Display):
     def from_estimator(
         cls, estimator: Any, X: Any, row: int = 0, background: Any = None, max_features: int = 10
     ) -> WaterfallDisplay:
-        """Create the display from a row of X; with a background the intercept is its mean score.
-
-        Parameters
-        ----------
-        estimator : classifier of adacc
-            A fitted classifier.
-        X : array or frame of shape (n_samples, n_features)
-            Rows with the columns of `fit`.
-        row : int, default=0
-            Position of the row in X.
-        background : array or frame of shape (n_background, n_features), default=None
-            Rows to compare with.
-        max_features : int or None, default=None
-            Maximum number of features; None for all.
-
-        Returns
-        -------
-        display
-        """
+        """Create the display from a row of X; with a background the intercept is its mean score."""
         ((_, model),) = named([estimator]).items()
         if len(model.classes_) != 2:
             raise ValueError(f"estimator must have two classes, got {len(model.classes_)}")
@@ -210,26 +174,11 @@ class WaterfallDisplay(Display):
         return cls(parts, intercept, score, str(model.classes_[1]), rare_class(model) == 1)
 
     def frame(self) -> pd.DataFrame:
-        """The contributions, largest first.
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
+        """The contributions, largest first."""
         return self.parts
 
     def plot(self, ax: Any = None) -> WaterfallDisplay:
-        """Draw the waterfall.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or array of Axes, default=None
-            Axes to draw on; None creates a figure.
-
-        Returns
-        -------
-        self
-        """
+        """Draw the waterfall."""
         contributions = self.parts["contribution"].to_numpy(dtype=np.float64)
         ends = self.intercept + np.cumsum(contributions)
         begins = np.concatenate([[self.intercept], ends[:-1]])
@@ -271,48 +220,17 @@ class ContributionDisplay(Display):
     def from_estimator(
         cls, estimator: Any, X: Any, background: Any = None, max_features: int = 20
     ) -> ContributionDisplay:
-        """Create the display from the rows of X, relative to the background; None: relative to X.
-
-        Parameters
-        ----------
-        estimator : classifier of adacc
-            A fitted classifier.
-        X : array or frame of shape (n_samples, n_features)
-            Rows with the columns of `fit`.
-        background : array or frame of shape (n_background, n_features), default=None
-            Rows to compare with.
-        max_features : int or None, default=None
-            Maximum number of features; None for all.
-
-        Returns
-        -------
-        display
-        """
+        """Create the display from the rows of X, relative to the background; None: relative to X."""
         ((_, model),) = named([estimator]).items()
         importance = model.explain(X, background=X if background is None else background).importance()
         return cls(importance.sort_values(ascending=False, kind="stable").iloc[:max_features])
 
     def frame(self) -> pd.DataFrame:
-        """The features and their mean absolute contributions.
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
+        """The features and their mean absolute contributions."""
         return self.importance.rename("mean_absolute_contribution").rename_axis("feature").reset_index()
 
     def plot(self, ax: Any = None) -> ContributionDisplay:
-        """Draw bars, with the largest on top.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or array of Axes, default=None
-            Axes to draw on; None creates a figure.
-
-        Returns
-        -------
-        self
-        """
+        """Draw bars, with the largest on top."""
         with styled():
             axes = self._canvas(ax, (6.0, 0.26 * len(self.importance) + 0.9))
             positions = np.arange(len(self.importance))

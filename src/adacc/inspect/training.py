@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -49,22 +49,17 @@ class TrainingDisplay(Display):
     >>> _ = display.plot("balanced_error")
     """
 
+    _arguments: ClassVar = {
+        "quantities": "str or sequence of str\n    Names of the recorded quantities to draw.",
+        "log": "bool or sequence of str\n    Quantities to draw on a log axis.",
+    }
+
     def __init__(self, rounds: pd.DataFrame) -> None:
         self.rounds = rounds
 
     @classmethod
     def from_estimators(cls, estimators: Any) -> TrainingDisplay:
-        """Create the display from fitted classifiers: a dict by label, or a list.
-
-        Parameters
-        ----------
-        estimators : dict or list of classifiers
-            Fitted classifiers, by label or in a list.
-
-        Returns
-        -------
-        display
-        """
+        """Create the display from fitted classifiers: a dict by label, or a list."""
         return cls(
             pd.concat(
                 [_rounds(label, each) for label, each in named(estimators, BaseBoosting).items()], ignore_index=True
@@ -73,32 +68,12 @@ class TrainingDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> TrainingDisplay:
-        """Create the display from one fitted classifier.
-
-        Parameters
-        ----------
-        estimator : classifier of adacc
-            A fitted classifier.
-
-        Returns
-        -------
-        display
-        """
+        """Create the display from one fitted classifier."""
         return cls.from_estimators([estimator])
 
     @classmethod
     def mean_of(cls, displays: Iterable[TrainingDisplay]) -> TrainingDisplay:
-        """The mean over several data sets; if boosting stopped early, the values of the last round are repeated.
-
-        Parameters
-        ----------
-        displays : iterable of displays
-            One display per data set.
-
-        Returns
-        -------
-        display
-        """
+        """The mean over several data sets; if boosting stopped early, the values of the last round are repeated."""
         padded = []
         for display in displays:
             for method, of_method in display.rounds.groupby("method", sort=False):
@@ -111,12 +86,7 @@ class TrainingDisplay(Display):
         return cls(means.reset_index())
 
     def frame(self) -> pd.DataFrame:
-        """A row for each method and round.
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
+        """A row for each method and round."""
         return self.rounds
 
     def plot(
@@ -125,21 +95,7 @@ class TrainingDisplay(Display):
         ax: Any = None,
         log: bool | Sequence[str] = False,
     ) -> TrainingDisplay:
-        """Draw one quantity, or several side by side; `log`: whether, or for which quantities, the y-axis is log.
-
-        Parameters
-        ----------
-        quantities : sequence of str, default=None
-            Names of the recorded quantities to draw; None for all.
-        ax : matplotlib Axes or array of Axes, default=None
-            Axes to draw on; None creates a figure.
-        log : bool or sequence of str, default=False
-            Quantities to draw on a log axis.
-
-        Returns
-        -------
-        self
-        """
+        """Draw one quantity, or several side by side; `log`: whether, or for which quantities, the y-axis is log."""
         chosen = [quantities] if isinstance(quantities, str) else list(quantities)
         for name in chosen:
             if name not in QUANTITIES:
@@ -177,17 +133,7 @@ class BoundDisplay(TrainingDisplay):
     """
 
     def plot(self, ax: Any = None) -> BoundDisplay:  # type: ignore[override]
-        """Draw error and bound on a log axis; errors of 0 are not drawn.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or array of Axes, default=None
-            Axes to draw on; None creates a figure.
-
-        Returns
-        -------
-        self
-        """
+        """Draw error and bound on a log axis; errors of 0 are not drawn."""
         with styled():
             axes = self._canvas(ax, (6.4, 3.8))
             for method, of_method in self.rounds.groupby("method", sort=False):

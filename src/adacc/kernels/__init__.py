@@ -8,23 +8,35 @@ are grouped by class: rows ``starts[k]:starts[k + 1]`` belong to class k. Output
 from adacc.kernels.binning import (
     add_steps,
     all_same,
-    bin_values,
+    bin_by_search,
+    bin_integers,
+    bin_on_grid,
     find_first,
     hash_entries,
     hash_rows,
     most_frequent,
     take_columns,
 )
-from adacc.kernels.histograms import add_entries, add_rows, fill_defaults, scale_tracked
+from adacc.kernels.histograms import add_entries, add_rows, fill_defaults
 from adacc.kernels.splits import ENTROPY, ERROR, GINI, best_splits, best_splits_two, choose_split
-from adacc.kernels.thresholds import find_thresholds, whole_range
-from adacc.kernels.trees import add_leaves, find_leaves, grow_tree
+from adacc.kernels.thresholds import (
+    MAX_GROUPS,
+    MIN_VALUES_PER_INTEGER,
+    count_integers,
+    fill_bins,
+    group_values,
+    whole_range,
+)
+from adacc.kernels.trees import MAX_SMALL_NODE_ROWS, add_leaves, find_leaves, grow_tree
 from adacc.kernels.weights import add_votes, add_votes_each, reweigh, weigh_pairs
 
 __all__ = [
     "ENTROPY",
     "ERROR",
     "GINI",
+    "MAX_GROUPS",
+    "MAX_SMALL_NODE_ROWS",
+    "MIN_VALUES_PER_INTEGER",
     "add_entries",
     "add_leaves",
     "add_rows",
@@ -34,18 +46,21 @@ __all__ = [
     "all_same",
     "best_splits",
     "best_splits_two",
-    "bin_values",
+    "bin_by_search",
+    "bin_integers",
+    "bin_on_grid",
     "choose_split",
+    "count_integers",
+    "fill_bins",
     "fill_defaults",
     "find_first",
     "find_leaves",
-    "find_thresholds",
+    "group_values",
     "grow_tree",
     "hash_entries",
     "hash_rows",
     "most_frequent",
     "reweigh",
-    "scale_tracked",
     "take_columns",
     "weigh_pairs",
     "whole_range",

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from adacc.kernels.jit import kernel
+from adacc.kernels.jit import inner_kernel, kernel
 from adacc.kernels.thresholds import BLOCK
 
 ROWS_PER_COPY = 16
 """Number of rows that columns are copied from in one step: few enough that the address translations of their pages stay
 cached."""
-
-GRID_MIN_THRESHOLDS = 8
-"""Minimum number of thresholds for which a grid is faster than counting the thresholds below each value."""
-
-GRID_CELLS_PER_THRESHOLD = 8
-"""Unless values are skewed, most grid cells then contain no threshold, and the others one."""
 
 
 @kernel
@@ -30,32 +24,13 @@ def take_columns(X, rows, first, out):
 
 
 @kernel
-def bin_values(values, thresholds, least, distance, out):
+def bin_integers(values, thresholds, least, n_integers, out):
     """``out[i]`` = number of thresholds below ``values[i]``; NaN gets the bin after the last one.
 
-    `least` and `distance` are the `whole_range` of the values.
+    For integers: the bins of all integers from `least` on are in a table.
     """
-    missing = len(thresholds) + 1
-    half = thresholds[-1] / 2 - thresholds[0] / 2 if len(thresholds) >= GRID_MIN_THRESHOLDS else 0.0
-    if distance >= 0.0:
-        _bin_integers(values, thresholds, least, int(distance) + 1, missing, out)
-    elif len(thresholds) <= len(values) and 1e-290 < half < 1e290:  # no overflow or underflow of distances
-        n_cells = min(GRID_CELLS_PER_THRESHOLD * len(thresholds), len(values))
-        _bin_on_grid(values, thresholds, n_cells, half, missing, out)
-    else:
-        padded, n_blocks = _pad(thresholds)
-        bins = np.empty(BLOCK, dtype=np.uint64)
-        for begin in range(0, len(values), BLOCK):
-            block = values[begin : begin + BLOCK]
-            _count_below(block, padded, n_blocks, bins)
-            _put(block, bins, missing, out[begin : begin + BLOCK])
-
-
-@kernel
-def _bin_integers(values, thresholds, least, n_numbers, missing, out):
-    """Bin integers by a table of the bins of all integers from `least` on."""
-    table, bin_ = np.empty(n_numbers, dtype=out.dtype), 0
-    for number in range(n_numbers):
+    table, bin_, missing = np.empty(n_integers, dtype=out.dtype), 0, len(thresholds) + 1
+    for number in range(n_integers):
         while bin_ < len(thresholds) and least + number > thresholds[bin_]:
             bin_ += 1
         table[number] = bin_
@@ -64,34 +39,16 @@ def _bin_integers(values, thresholds, least, n_numbers, missing, out):
 
 
 @kernel
-def _put(values, bins, missing, out):
-    """Store the bins, with `missing` for NaN."""
-    for i in range(len(values)):
-        out[i] = bins[i] if values[i] == values[i] else np.uint64(missing)
-
-
-@kernel
-def _bin_on_grid(values, thresholds, n_cells, half, missing, out):
-    """Bin values by the cells of an equidistant grid.
+def bin_on_grid(values, thresholds, below, half, padded, out):
+    """`bin_integers` for any values, by the cells of an equidistant grid.
 
     The cell of a value determines the number of thresholds below it, except for thresholds in the same cell. These are
-    found by binary search, with as many steps as the fullest cell needs: usually one.
+    found by binary search, with as many steps as the fullest cell needs: usually one. `below` has a zero for each cell,
+    `half` is half the distance of the last threshold from the first, and `padded` has room for twice the thresholds.
     """
     first, last = thresholds[0], thresholds[-1]
-    per_unit = (n_cells - 1) / half / 2
-    below, fullest = np.zeros(n_cells, dtype=np.uint64), np.uint64(0)
-    for threshold in thresholds:
-        below[np.uint64((threshold - first) * per_unit)] += np.uint64(1)
-    n_below = np.uint64(0)
-    for cell in range(n_cells):
-        n_inside = below[cell]
-        below[cell] = n_below
-        n_below += n_inside
-        fullest = max(fullest, n_inside)
-    largest = np.uint64(1)
-    while largest + largest <= fullest:
-        largest += largest
-    padded = np.empty(len(thresholds) + int(largest))
+    per_unit = (len(below) - 1) / half / 2
+    size = _count_in_cells(thresholds, per_unit, below)
     for j in range(len(padded)):
         padded[j] = thresholds[j] if j < len(thresholds) else np.inf
     bins = np.empty(BLOCK, dtype=np.uint64)
@@ -103,14 +60,48 @@ def _bin_on_grid(values, thresholds, n_cells, half, missing, out):
             bins[i] = np.uint64((value - first) * per_unit)
         for i in range(len(block)):
             bins[i] = below[bins[i]]
-        size = largest
-        while size > np.uint64(0):
-            _halve(block, padded, size, bins)
-            size >>= np.uint64(1)
-        _put(block, bins, missing, out[begin : begin + BLOCK])
+        step = size
+        while step > np.uint64(0):
+            _halve(block, padded, step, bins)
+            step >>= np.uint64(1)
+        _put(block, bins, len(thresholds) + 1, out[begin : begin + BLOCK])
+
+
+@kernel(inline="always")
+def _count_in_cells(thresholds, per_unit, below):
+    """``below[c]`` = number of thresholds before cell c; returns the largest power of two up to the fullest cell."""
+    for j in range(len(thresholds)):
+        below[np.uint64((thresholds[j] - thresholds[0]) * per_unit)] += np.uint64(1)
+    n_below, fullest, size = np.uint64(0), np.uint64(0), np.uint64(1)
+    for cell in range(len(below)):
+        n_inside = below[cell]
+        below[cell] = n_below
+        n_below += n_inside
+        fullest = max(fullest, n_inside)
+    while size + size <= fullest:
+        size += size
+    return size
 
 
 @kernel
+def bin_by_search(values, thresholds, out):
+    """`bin_integers` for any values, by binary search."""
+    padded, n_blocks = _pad(thresholds)
+    bins = np.empty(BLOCK, dtype=np.uint64)
+    for begin in range(0, len(values), BLOCK):
+        block = values[begin : begin + BLOCK]
+        _count_below(block, padded, n_blocks, bins)
+        _put(block, bins, len(thresholds) + 1, out[begin : begin + BLOCK])
+
+
+@kernel(inline="always")
+def _put(values, bins, missing, out):
+    """Store the bins, with `missing` for NaN."""
+    for i in range(len(values)):
+        out[i] = bins[i] if values[i] == values[i] else np.uint64(missing)
+
+
+@inner_kernel
 def _pad(thresholds):
     """The thresholds in 16 blocks whose size is a power of two, padded with infinity, and the number of full blocks.
 
@@ -125,7 +116,7 @@ def _pad(thresholds):
     return padded, len(thresholds) // size
 
 
-@kernel
+@inner_kernel
 def _count_below(values, padded, n_blocks, counts):
     """Number of thresholds below each value of a block.
 
@@ -134,7 +125,7 @@ def _count_below(values, padded, n_blocks, counts):
     """
     size = np.uint64(len(padded) // 16)
     if size == np.uint64(16):  # the default of 255 bins: constants make it twice as fast
-        _count_ends(values, padded, np.uint64(16), 15, counts)
+        _count_ends(values, padded, np.uint64(16), np.int64(15), counts)
         _halve(values, padded, np.uint64(8), counts)
         _halve(values, padded, np.uint64(4), counts)
         _halve(values, padded, np.uint64(2), counts)
@@ -146,7 +137,7 @@ def _count_below(values, padded, n_blocks, counts):
             _halve(values, padded, size, counts)
 
 
-@kernel
+@inner_kernel
 def _count_ends(values, padded, size, n_blocks, counts):
     """Count the thresholds of all blocks whose last threshold is below the value."""
     for i in range(len(values)):
@@ -157,7 +148,7 @@ def _count_ends(values, padded, size, n_blocks, counts):
             counts[i] += size if values[i] > last else np.uint64(0)
 
 
-@kernel
+@inner_kernel
 def _halve(values, padded, size, counts):
     """One step of a binary search."""
     ends = padded[size - np.uint64(1) :]

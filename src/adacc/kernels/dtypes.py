@@ -6,8 +6,7 @@ import numpy as np
 
 ROW = np.dtype(np.uint32)  # unsigned: indexing needs no test for negative numbers
 CLASS = np.dtype(np.uint8)
-MARK = np.dtype(np.uint8)  # 0 or 1
-CODES = (np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.uint32))
+BINS = (np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.uint32))
 
 MAX_CLASSES = 256
 
@@ -32,6 +31,6 @@ NODE = np.dtype(
 )
 
 
-def code_dtype(n_codes: int) -> np.dtype[np.unsignedinteger]:
-    """The smallest dtype that holds the bins 0 ... n_codes-1."""
-    return CODES[0 if n_codes <= 2**8 else 1 if n_codes <= 2**16 else 2]
+def bin_dtype(n_bins: int) -> np.dtype[np.unsignedinteger]:
+    """The smallest dtype that holds the bins 0 ... n_bins-1."""
+    return BINS[0 if n_bins <= 2**8 else 1 if n_bins <= 2**16 else 2]

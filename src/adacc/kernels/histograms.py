@@ -16,34 +16,31 @@ def add_rows(bins, offsets, rows, by, begins, ends, histogram):
 
     The rows of class k are listed from ``begins[k]`` to ``ends[k]``.
     """
+    n_in_fours = len(bins) // 4 * 4
     for k in range(len(begins)):
-        # Slices, here and below: their indices need no test for negative numbers, which would cost 50 % of the time.
-        listed, amounts, sums = rows[begins[k] : ends[k]], by[begins[k] : ends[k]], histogram[k]
-        if len(listed) == 0:
-            continue
-        n_in_fours = len(bins) // 4 * 4
         for f in range(0, n_in_fours, 4):
-            add_four(bins, offsets, f, f + 1, f + 2, f + 3, listed, amounts, sums)
+            add_four(bins, offsets, f, f + 1, f + 2, f + 3, rows, by, k, begins[k], ends[k], histogram)
         for f in range(n_in_fours, len(bins)):
-            bins_0, offset_0 = bins[f], np.uint64(offsets[f])
-            for j in range(len(listed)):
-                sums[offset_0 + bins_0[listed[j]]] += amounts[j]
+            # Unsigned indices, here and below, need no test for negative numbers, which would cost 50 % of the time.
+            at, f_0, offset_0 = np.uint64(k), np.uint64(f), np.uint64(offsets[f])
+            for j in range(np.uint64(begins[k]), np.uint64(ends[k])):
+                histogram[at, offset_0 + bins[f_0, rows[j]]] += by[j]
 
 
-@kernel
-def add_four(bins, offsets, f_0, f_1, f_2, f_3, listed, amounts, sums):
+@kernel(inline="always")
+def add_four(bins, offsets, f_0, f_1, f_2, f_3, rows, by, k, begin, end, histogram):
     """`add_rows` for four features: four independent additions hide their latency, and the number and amount of a row
     are read once.
     """
-    bins_0, bins_1, bins_2, bins_3 = bins[f_0], bins[f_1], bins[f_2], bins[f_3]
+    at, f_0, f_1, f_2, f_3 = np.uint64(k), np.uint64(f_0), np.uint64(f_1), np.uint64(f_2), np.uint64(f_3)
     offset_0, offset_1 = np.uint64(offsets[f_0]), np.uint64(offsets[f_1])
     offset_2, offset_3 = np.uint64(offsets[f_2]), np.uint64(offsets[f_3])
-    for j in range(len(listed)):
-        i, amount = listed[j], amounts[j]
-        sums[offset_0 + bins_0[i]] += amount
-        sums[offset_1 + bins_1[i]] += amount
-        sums[offset_2 + bins_2[i]] += amount
-        sums[offset_3 + bins_3[i]] += amount
+    for j in range(np.uint64(begin), np.uint64(end)):
+        i, amount = rows[j], by[j]
+        histogram[at, offset_0 + bins[f_0, i]] += amount
+        histogram[at, offset_1 + bins[f_1, i]] += amount
+        histogram[at, offset_2 + bins[f_2, i]] += amount
+        histogram[at, offset_3 + bins[f_3, i]] += amount
 
 
 @kernel
@@ -55,18 +52,6 @@ def add_entries(row_starts, places, rows, by, begins, ends, histogram):
             i, amount = listed[j], amounts[j]
             for place in places[row_starts[i] : row_starts[i + np.uint32(1)]]:
                 sums[place] += amount
-
-
-@kernel
-def scale_tracked(tracked_factor, begin, end, histogram):
-    """Multiply the tracked rows of each class by a factor; their histograms follow those of all classes."""
-    n_classes = len(tracked_factor)
-    for k in range(n_classes):
-        factor, of_class, of_tracked = tracked_factor[k], histogram[k, begin:end], histogram[n_classes + k, begin:end]
-        if factor != 1.0:
-            for at in range(len(of_class)):
-                of_class[at] += (factor - 1.0) * of_tracked[at]
-                of_tracked[at] *= factor
 
 
 @kernel
@@ -82,6 +67,3 @@ def fill_defaults(scale, total, begins, ends, defaults, histogram):
                 others += histogram[k, at] if at != defaults[c] else 0.0
             rest = total[k] - scale[k] * others
             histogram[k, defaults[c]] = rest / scale[k] if rest > MIN_LEAF_WEIGHT * total[k] else 0.0
-
-
-# Histograms to a split.

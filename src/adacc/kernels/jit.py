@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+import hashlib
+import logging
 import os
 import tempfile
 from collections.abc import Callable
+from copy import copy
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,21 +17,33 @@ import numba
 import numpy as np
 from numba.core import config as _config
 from numba.core import event as _event
+from numba.core.registry import CPUDispatcher
 
 config: Any = _config
 event: Any = _event
 F = TypeVar("F", bound=Callable[..., Any])
 
-ZERO = np.int64(0)
+logger = logging.getLogger("adacc.kernels")
+
+COMPILING = "compiling kernels (once per machine); `adacc warmup` compiles all of them in advance"
+
+CHOSEN_FOLDER = bool(config.CACHE_DIR)
+"""Whether the user has chosen the folder of the cache, by NUMBA_CACHE_DIR."""
+
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True}
+"""Options that shorten compilation: no exception for a division by zero, no wrapper for calls from C."""
+
+ZERO: Any = np.int64(0)
 """Zero as an argument from kernel to kernel: for the literal 0, Numba would compile another specialisation."""
 
 
 def kernel(function: F | None = None, **options: Any) -> Any:
     """Compile a function at its first call, release the GIL while it runs, and cache the machine code on disk.
 
-    The cache is valid until a file in the function's folder changes, since a kernel may call kernels of other files.
-    Numba cannot cache if neither the package's folder nor the user's cache folder is writable (containers with a
-    read-only image). The cache is then in a private temporary folder, or there is none.
+    The cache is valid until the text of a file in the function's folder changes, since a kernel may call kernels of
+    other files. It is in the package's folder or, if that is not writable, in the user's cache folder or a private
+    temporary folder. Kernels that were cached in the package's folder before it became read-only, as in the image of a
+    container, are still found there.
     """
     if function is None:
         return lambda function: kernel(function, **options)
@@ -40,9 +56,22 @@ def kernel(function: F | None = None, **options: Any) -> Any:
         config.CACHE_DIR = str(_private_folder())
         return _compiled(function, options)
     except (RuntimeError, OSError):
-        return numba.njit(nogil=True, **options)(function)
+        return numba.njit(nogil=True, **OPTIONS, **options)(function)
     finally:
         config.CACHE_DIR = before
+
+
+def inner_kernel(function: F) -> F:
+    """A kernel that only kernels call: without the wrapper for calls from Python, it compiles faster."""
+    compiled: Any = kernel(function, no_cpython_wrapper=True)
+    if isinstance(compiled, CPUDispatcher):
+        compiled.__class__ = _InnerKernel
+    return compiled
+
+
+class _InnerKernel(CPUDispatcher):
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        raise TypeError(f"{self.py_func.__name__} must be called by a kernel, got a call from Python")
 
 
 class Compilation:
@@ -70,19 +99,83 @@ class Compilation:
 
 
 def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
-    dispatcher = numba.njit(cache=True, nogil=True, **options)(function)
-    # Numba compares the time and size of the function's own file only. `_source_stamp` is not a public attribute; a
-    # test edits another file of the folder and fails if Numba removes it.
-    cache_file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
-    if hasattr(cache_file, "_source_stamp"):
-        cache_file._source_stamp = cache_file._source_stamp, _stamps(Path(function.__code__.co_filename).parent)
+    dispatcher = numba.njit(cache=True, nogil=True, **OPTIONS, **options)(function)
+    # `_cache_file` is not public; tests fail if Numba changes it.
+    file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if file is not None:
+        folder = Path(function.__code__.co_filename).parent
+        file._source_stamp = _digest(folder)  # Numba's own stamp is of one file and, in old versions, its time
+        shipped = folder / "__pycache__"
+        if not CHOSEN_FOLDER and Path(file._cache_path) != shipped and (shipped / file._index_name).exists():
+            dispatcher._cache._cache_file = _LayeredCacheFile(file, shipped)
     return dispatcher
 
 
+class _LayeredCacheFile:
+    """Numba's cache file of a kernel, in front of one in a folder that is only read."""
+
+    def __init__(self, own: Any, folder: Path) -> None:
+        self._own, self._shipped = own, copy(own)
+        self._shipped._cache_path, self._shipped._index_path = str(folder), str(folder / own._index_name)
+        self.save, self.flush = own.save, own.flush
+
+    def load(self, key: Any) -> Any:
+        found = self._shipped.load(key)
+        return self._own.load(key) if found is None else found
+
+    def _load_index(self) -> dict[Any, str]:
+        return {**self._shipped._load_index(), **self._own._load_index()}
+
+
 @cache
-def _stamps(folder: Path) -> list[tuple[str, int, int]]:
-    """Name, modification time and size of every module in a folder."""
-    return [(file.name, file.stat().st_mtime_ns, file.stat().st_size) for file in sorted(folder.glob("*.py"))]
+def _digest(folder: Path) -> str:
+    """A digest of all modules in a folder."""
+    digest = hashlib.sha256()
+    for file in sorted(folder.glob("*.py")):
+        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def is_cached(dispatcher: Any) -> bool:
+    """Whether a kernel was compiled before, by this process or another."""
+    file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    return bool(dispatcher.signatures) or (file is not None and bool(file._load_index()))
+
+
+class _Reporter(event.Listener):
+    """Logs which kernels are compiled, and pauses the garbage collector, which would take 4 % of the time."""
+
+    def __init__(self) -> None:
+        self._depth, self._collects, self._is_first = 0, False, True
+
+    def on_start(self, event: Any) -> None:
+        name = _kernel_name(event)
+        if name is None:
+            return
+        if self._depth == 0:
+            self._collects = gc.isenabled()
+            gc.disable()
+            if self._is_first:
+                logger.warning(COMPILING)
+                self._is_first = False
+            logger.info("compiling %s", name)
+        self._depth += 1
+
+    def on_end(self, event: Any) -> None:
+        if _kernel_name(event) is None:
+            return
+        self._depth -= 1
+        if self._depth == 0 and self._collects:
+            gc.enable()
+
+
+def _kernel_name(event: Any) -> str | None:
+    """The name of the kernel that an event is about; None for a function of another library."""
+    function = event.data["dispatcher"].py_func
+    return function.__name__ if function.__module__.startswith("adacc.") else None
+
+
+event.register("numba:compile", _Reporter())
 
 
 def _private_folder() -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from adacc.kernels.histograms import MIN_LEAF_WEIGHT
-from adacc.kernels.jit import ZERO, kernel
+from adacc.kernels.jit import inner_kernel, kernel
 
 GINI, ENTROPY, ERROR = 0, 1, 2
 
@@ -28,7 +28,7 @@ def best_splits(histogram, scale, total, offsets, categorical, criterion, first,
     best_splits_of(histogram, scale, total, offsets, categorical, criterion, first, last, tie, 0.0, gains, cuts)
 
 
-@kernel
+@inner_kernel
 def best_splits_of(histogram, scale, total, offsets, categorical, criterion, first, last, tie, min_rows, gains, cuts):
     """`best_splits` with at least `min_rows` rows on either side. If `min_rows` is positive, the histogram has one more
     row, after those of the classes, with the number of rows of each bin.
@@ -62,7 +62,7 @@ def best_splits_of(histogram, scale, total, offsets, categorical, criterion, fir
         gains[f] = best + rest - unsplit
 
 
-@kernel
+@kernel(inline="always")
 def _max_bins(offsets, first, last):
     """The largest number of bins of these features."""
     n_bins = 0
@@ -71,7 +71,7 @@ def _max_bins(offsets, first, last):
     return n_bins
 
 
-@kernel
+@inner_kernel
 def _sum_left(sums, scale, categorical, left):
     """Weight of a class in the left leaf of every cut."""
     whole = 0.0
@@ -80,7 +80,7 @@ def _sum_left(sums, scale, categorical, left):
         left[at] = whole
 
 
-@kernel
+@inner_kernel
 def _add_purity(of_class, present, criterion, left, pure_left, pure_right):
     """Add the contribution of a class to the weight of the left leaf and to the purity of both leaves of every cut."""
     if criterion == GINI:
@@ -103,7 +103,7 @@ def _add_purity(of_class, present, criterion, left, pure_left, pure_right):
             pure_right[at] += there * np.log(there) if there > 0.0 else 0.0
 
 
-@kernel
+@inner_kernel
 def _rule_out(n_rows, categorical, min_rows, left):
     """Set the weight of the left leaf to NaN for every cut with fewer than `min_rows` rows on either side."""
     n_present, n_left = 0.0, 0.0
@@ -115,7 +115,7 @@ def _rule_out(n_rows, categorical, min_rows, left):
             left[at] = np.nan
 
 
-@kernel
+@inner_kernel
 def _best_cut(left, pure_left, pure_right, present, criterion, best, tie):
     """The largest summed purity of both leaves, and its cut."""
     cut = 0
@@ -130,7 +130,7 @@ def _best_cut(left, pure_left, pure_right, present, criterion, best, tie):
     return best, cut
 
 
-@kernel
+@inner_kernel
 def _purity_of(contributed, whole, criterion):
     """The purity of a leaf from the summed contributions of its classes."""
     if whole <= MIN_LEAF_WEIGHT:
@@ -149,67 +149,66 @@ def best_splits_two(histogram, scale, total, offsets, categorical, criterion, fi
     is 2·d²·present / (left·right). All cuts are first compared with the best gain so far in a loop that vectorises and
     does not divide. Only if one of them is better, the cuts are examined one by one.
     """
-    scale_0, scale_1 = scale[0], scale[1]
     unsplit, found = (total[0] * total[0] + total[1] * total[1]) / (total[0] + total[1]), 0.0
     n_bins = _max_bins(offsets, first, last)
-    lefts, lefts_1 = np.empty(n_bins), np.empty(n_bins)
+    left, left_1 = np.empty(n_bins), np.empty(n_bins)
     for f in range(first, last):
-        begin, end = offsets[f], offsets[f + 1] - 1
+        end = np.uint64(offsets[f + 1] - 1)
         keep = 0.0 if categorical[f] else 1.0
-        missing_0, missing_1 = keep * scale_0 * histogram[0, end], keep * scale_1 * histogram[1, end]
+        missing_0, missing_1 = keep * scale[0] * histogram[0, end], keep * scale[1] * histogram[1, end]
         present_0, present_1 = total[0] - missing_0, total[1] - missing_1
-        missing, present, pure = missing_0 + missing_1, present_0 + present_1, 0.0
+        missing, present, pure, share = missing_0 + missing_1, present_0 + present_1, 0.0, 0.0
         if missing > MIN_LEAF_WEIGHT:
-            pure += (missing_0 * missing_0 + missing_1 * missing_1) / missing
+            pure = (missing_0 * missing_0 + missing_1 * missing_1) / missing
         if present > MIN_LEAF_WEIGHT:
             pure += (present_0 * present_0 + present_1 * present_1) / present
+            share = present_1 / present
+        n_cuts = end - np.uint64(offsets[f])
         if not categorical[f] and missing == 0.0:
-            end -= 1
-        share = present_1 / present if present > MIN_LEAF_WEIGHT else 0.0
-        left, left_1 = lefts[: end - begin], lefts_1[: end - begin]
-        _weigh_left(histogram[0, begin:end], histogram[1, begin:end], scale_0, scale_1, categorical[f], left, left_1)
-        best, cut = unsplit - pure, 0  # at most 0: a leaf of missing values is a gain
-        if _any_gains(left, left_1, present, share, max(best, best + found - MAX_TIE_CHAIN)):
-            for at in range(len(left)):
+            n_cuts -= np.uint64(1)
+        _weigh_left(histogram, np.uint64(offsets[f]), n_cuts, scale[0], scale[1], categorical[f], left, left_1)
+        best, cut = unsplit - pure, np.uint64(0)  # at most 0: a leaf of missing values is a gain
+        if _any_gains(left, left_1, n_cuts, present, share, max(best, best + found - MAX_TIE_CHAIN)):
+            for at in range(n_cuts):
                 right, excess = present - left[at], left_1[at] - share * left[at]
                 gain, spread = 2.0 * present * (excess * excess), left[at] * right
                 if gain >= (best + tie) * spread:  # divisions are slow
                     has_both = left[at] > MIN_LEAF_WEIGHT and right > MIN_LEAF_WEIGHT
                     gain = gain / spread if has_both else 0.0
                     if gain > best + tie:
-                        best, cut = gain, at
+                        best, cut = gain, np.uint64(at)
         cuts[f] = cut
         gains[f] = best + pure - unsplit
         found = max(found, gains[f])
 
 
-@kernel(fastmath=_FUSE)
-def _weigh_left(sums_0, sums_1, scale_0, scale_1, categorical, left, left_1):
+@kernel(fastmath=_FUSE, inline="always")
+def _weigh_left(histogram, begin, n_cuts, scale_0, scale_1, categorical, left, left_1):
     """Weight of the left leaf of every cut, and of the second class in it."""
-    if categorical:
-        for at in range(len(left)):
-            left_1[at] = scale_1 * sums_1[at]
-            left[at] = scale_0 * sums_0[at] + left_1[at]
-        return
     whole, ones = 0.0, 0.0
-    for at in range(len(left)):
-        one = scale_1 * sums_1[at]
-        whole += scale_0 * sums_0[at] + one
-        ones += one
-        left[at], left_1[at] = whole, ones
+    if categorical:
+        for at in range(n_cuts):
+            left_1[at] = scale_1 * histogram[1, begin + at]
+            left[at] = scale_0 * histogram[0, begin + at] + left_1[at]
+    else:
+        for at in range(n_cuts):
+            one = scale_1 * histogram[1, begin + at]
+            whole += scale_0 * histogram[0, begin + at] + one
+            ones += one
+            left[at], left_1[at] = whole, ones
 
 
-@kernel(fastmath=_FUSE)
-def _any_gains(left, left_1, present, share, known):
+@kernel(fastmath=_FUSE, inline="always")
+def _any_gains(left, left_1, n_cuts, present, share, known):
     """Whether a cut has at least the gain `known`."""
-    n_cuts, twice = 0, 2.0 * present
-    for at in range(len(left)):
+    n_found, twice = 0, 2.0 * present
+    for at in range(n_cuts):
         excess = left_1[at] - share * left[at]
-        n_cuts += 1 if twice * (excess * excess) >= known * (left[at] * (present - left[at])) else 0
-    return n_cuts > 0
+        n_found += 1 if twice * (excess * excess) >= known * (left[at] * (present - left[at])) else 0
+    return n_found > 0
 
 
-@kernel
+@inner_kernel
 def purity(weights, criterion):
     """Weight of a leaf times (1 - impurity), up to a constant; a split never decreases the sum over the leaves.
 
@@ -247,25 +246,21 @@ def choose_split(
     for f in range(len(gains)):
         if gains[f] > best + tie:
             feature, best = f, gains[f]
-    f = 0 if feature < 0 else feature
-    n_classes, begin, last, cut = len(scale), offsets[f], offsets[f + 1] - offsets[f] - 1, cuts[f]
-    from_left, from_missing = (cut, last + 1) if categorical[f] else (0, last)
+    f = max(feature, 0)
+    n_classes, begin, n_bins, cut = len(scale), offsets[f], offsets[f + 1] - offsets[f], cuts[f]
+    for bin_ in range(n_bins):
+        lookup[bin_] = branch_of(bin_, cut, n_bins - 1, categorical[f])
     for k in range(n_classes):
-        sums, by = histogram[k, begin : begin + last + 1], scale[k]
-        before, left = _weigh(sums, ZERO, from_left, by), _weigh(sums, from_left, cut + 1, by)
-        right, missing = _weigh(sums, cut + 1, from_missing, by), _weigh(sums, from_missing, last + 1, by)
-        leaves[0, k], leaves[1, k], leaves[2, k] = left, before + right, missing
-        leaves[3, k] = left + before + right + missing
+        leaves[0, k] = leaves[1, k] = leaves[2, k] = 0.0
+        for bin_ in range(n_bins):
+            leaves[lookup[bin_], k] += scale[k] * histogram[k, begin + bin_]
+        leaves[3, k] = leaves[0, k] + leaves[1, k] + leaves[2, k]
     for leaf in range(3, -1, -1):
         heaviest, chosen = heaviest_class(leaves[leaf], negative_class, tie)
         empty = leaf < 3 and (feature < 0 or leaves[leaf, heaviest] <= 0.0)
         classes[leaf] = classes[3] if empty else chosen
-    for bin_ in range(last + 1):
-        lookup[bin_] = classes[1]
-    for bin_ in range(from_left, cut + 1):
-        lookup[bin_] = classes[0]
-    for bin_ in range(from_missing, last + 1):
-        lookup[bin_] = classes[2]
+    for bin_ in range(n_bins):
+        lookup[bin_] = classes[lookup[bin_]]
     for k in range(n_classes):
         for p in range(n_classes):
             mass[k, p] = 0.0
@@ -274,16 +269,7 @@ def choose_split(
     return feature, cut, classes[0], classes[1], classes[2]
 
 
-@kernel
-def _weigh(sums, begin, end, scale):
-    """Weight of the bins begin ... end-1."""
-    weight = 0.0
-    for at in range(begin, end):
-        weight += scale * sums[np.uint64(at)]
-    return weight
-
-
-@kernel
+@inner_kernel
 def heaviest_class(weights, negative_class, tie):
     """The heaviest class, and the predicted class: of equal ones `negative_class` for two classes, else the first."""
     heaviest, n_equal = 0, 1
@@ -296,7 +282,7 @@ def heaviest_class(weights, negative_class, tie):
     return heaviest, negative_class if len(weights) == 2 and n_equal == 2 else heaviest
 
 
-@kernel
+@kernel(inline="always")
 def branch_of(bin_, cut, last, categorical):
     """The branch of a bin: 0 left, 1 right, 2 missing."""
     if categorical:

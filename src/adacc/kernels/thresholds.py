@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adacc.kernels.jit import ZERO, kernel
+from adacc.kernels.jit import ZERO, inner_kernel, kernel
 
 BLOCK = 512
 """Number of values that are processed together."""
@@ -42,7 +42,7 @@ def whole_range(values):
     return (0.0, -1.0) if MIN_VALUES_PER_INTEGER * distance >= len(values) else (least, distance)
 
 
-@kernel
+@inner_kernel
 def _range(values):
     """Minimum and maximum, ignoring NaN: in `LANES` independent lanes first, so that the loop vectorises."""
     least, greatest = np.empty(LANES), np.empty(LANES)
@@ -59,32 +59,13 @@ def _range(values):
 
 
 @kernel
-def find_thresholds(values, weights, least, distance, max_bins, out):
-    """Thresholds midway between neighbouring values; returns their number, and whether each distinct value has a bin.
-
-    If there are more distinct values than `max_bins`, bins of about equal weight are formed. A bin ends once it has its
-    share of the remaining weight, and before a value that fills a bin alone, so that a frequent value (often zero) does
-    not use up the bins of the others. If `weights` is empty, every value has weight 1. `least` and `distance` are the
-    `whole_range` of the values, or of the values that these are drawn from.
-    """
-    if distance >= 0.0 and MIN_VALUES_PER_INTEGER * distance < len(values):
-        n_numbers = int(distance) + 1
-        ends, arranged, moved = np.empty(n_numbers, dtype=np.int64), np.empty(n_numbers), np.empty(n_numbers)
-        n_groups = n_present = _count_integers(values, weights, least, ends, arranged, moved)
-    else:
-        ends, arranged, moved = np.empty(len(values) + 1, dtype=np.int64), np.empty(len(values)), np.empty(len(weights))
-        n_groups, n_present = spread(values, weights, ends, arranged, moved)
-    return _fill_bins(arranged[:n_present], moved[:n_present], ends[:n_groups], max_bins, out)
-
-
-@kernel
-def _count_integers(values, weights, least, ends, arranged, moved):
+def count_integers(values, weights, least, counts, ends, arranged, moved):
     """Number of distinct integers, ignoring NaN; each becomes a group with its summed weight.
 
-    Even and odd rows are counted separately: an addition need not wait for the one before, which often has the same
-    value.
+    If `weights` is empty, every value has weight 1. Even and odd rows are counted separately, in the two rows of
+    `counts`: an addition need not wait for the one before, which often has the same value.
     """
-    counts, n_groups = np.zeros((2, len(ends))), 0
+    n_groups = 0
     for i in range(len(values)):
         if values[i] == values[i]:
             counts[i & 1, np.uint64(values[i] - least)] += weights[i] if len(weights) > 0 else 1.0
@@ -98,128 +79,76 @@ def _count_integers(values, weights, least, ends, arranged, moved):
 
 
 @kernel
-def spread(values, weights, ends, arranged, moved):
+def group_values(values, groups, ends, arranged):
     """Arrange the values in ascending groups; returns the number of groups, and of values that are not NaN.
 
-    The group of a value is computed from its position between minimum and maximum. A large group of different values is
-    divided again. Group g ends before ``arranged[ends[g]]``; values within a group are in no particular order. Weights,
-    if there are any, are `moved` along with the values. `ends` has room for one more group than there are values.
+    The group of a value is its position between minimum and maximum, in ``len(ends) - 2`` equal steps. Group g ends
+    before ``arranged[ends[g]]``; values within a group are in no particular order. The number of groups is -1 if the
+    values are too unevenly distributed, that is, if a group is larger than `INSERTION_SORT_MAX` and has different
+    values, or if they are all equal.
     """
+    least, greatest = _range(values)
+    if not greatest > least or not 1e-290 < greatest / 2 - least / 2 < 1e290:  # distances would overflow or underflow
+        return -1, 0
+    last = len(ends) - 2
+    per_unit = last / (greatest - least)
+    for i in range(len(values)):
+        groups[i] = np.uint16((values[i] - least) * per_unit) if values[i] == values[i] else np.uint16(last + 1)
+    for g in range(len(ends)):
+        ends[g] = 0
+    for i in range(len(values)):
+        ends[groups[i]] += 1
+    _start_groups(ends)
+    for i in range(len(values)):
+        arranged[np.uint64(ends[groups[i]])] = values[i]
+        ends[groups[i]] += 1
+    return _check_groups(arranged, ends)
+
+
+@kernel(inline="always")
+def _start_groups(sizes):
+    """Replace the size of each group by its first position."""
+    begin = 0
+    for g in range(len(sizes)):
+        size = sizes[g]
+        sizes[g] = begin
+        begin += size
+
+
+@kernel(inline="always")
+def _check_groups(arranged, ends):
+    """The results of `group_values`; `ends` then are those of the groups that are not empty."""
     n_groups, begin = 0, ZERO
-    groups = np.empty(len(values), dtype=np.uint16)
-    last = _group_evenly(values, groups)
-    for end in _arrange(values, weights, groups, last, arranged, moved):
-        if end - begin <= INSERTION_SORT_MAX or _all_equal(arranged[begin:end]):
-            ends[n_groups] = end
-            n_groups += 1 if end > begin else 0  # an empty group is overwritten by the next
-        else:
-            n_groups += _spread_again(arranged, moved, begin, end, ends[n_groups:])
+    for g in range(len(ends) - 1):  # the last is NaN
+        end = ends[g]
+        if end - begin > INSERTION_SORT_MAX and not _all_equal(arranged, begin, end):
+            return -1, 0
+        ends[n_groups] = end
+        n_groups += 1 if end > begin else 0  # an empty group is overwritten by the next
         begin = end
     return n_groups, begin
 
 
-@kernel
-def _spread_again(arranged, moved, begin, end, ends):
-    """Divide a group until all its subgroups are small or of one value; their number.
-
-    A subgroup with more than half of the values of its group is divided by bits: its values have different orders of
-    magnitude. Numba cannot cache recursive functions, so the subgroups to divide are on a stack.
-    """
-    later, by_bits = np.empty(end - begin, dtype=np.int64), np.empty(end - begin, dtype=np.bool_)
-    groups = np.empty(end - begin, dtype=np.uint16)
-    later[0], by_bits[0], n_later, n_groups = end, False, 1, 0
-    while n_later > 0:
-        n_later -= 1
-        end = later[n_later]
-        if end - begin <= INSERTION_SORT_MAX or _all_equal(arranged[begin:end]):
-            ends[n_groups], begin = end, end
-            n_groups += 1
-            continue
-        some, of_some = arranged[begin:end], moved[begin:end]
-        last = _group_by_bits(some, groups) if by_bits[n_later] else _group_evenly(some, groups)
-        found = _arrange(some.copy(), of_some.copy(), groups[: len(some)], last, some, of_some)
-        for g in range(len(found) - 1, -1, -1):
-            size = found[g] - (found[g - 1] if g > 0 else 0)
-            if size > 0:
-                later[n_later], by_bits[n_later] = begin + found[g], 2 * size > len(some)
-                n_later += 1
-    return n_groups
+@kernel(inline="always")
+def _all_equal(values, begin, end):
+    i = begin + 1
+    while i < end and values[i] == values[begin]:
+        i += 1
+    return i == end
 
 
 @kernel
-def _arrange(values, weights, groups, last, arranged, moved):
-    """Move each value into its group; returns the end of each group, some of them empty. NaN comes after the last."""
-    ends = np.zeros(last + 2, dtype=np.int64)
-    for group in groups:
-        ends[group] += 1
-    end = 0
-    for g in range(len(ends)):  # the next free position of the group
-        size = ends[g]
-        ends[g] = end
-        end += size
-    for i in range(len(values)):
-        at = np.uint64(ends[groups[i]])
-        arranged[at] = values[i]
-        if len(weights) > 0:
-            moved[at] = weights[i]
-        ends[groups[i]] = at + np.uint64(1)
-    return ends[:-1]
+def fill_bins(values, weights, ends, max_bins, out):
+    """Thresholds midway between neighbouring values; returns their number, and whether each distinct value has a bin.
 
-
-@kernel
-def _group_evenly(values, groups):
-    """The group of each value by its distance from the minimum; returns the last group. NaN has the next number."""
-    least, greatest = _range(values)
-    if not greatest > least:  # one value, or only NaN
-        for i in range(len(values)):
-            groups[i] = np.uint16(0 if values[i] == values[i] else 1)
-        return 0
-    if not 1e-290 < greatest / 2 - least / 2 < 1e290:  # distances would overflow or underflow
-        return _group_by_bits(values, groups)
-    last = min(len(values), MAX_GROUPS)
-    per_unit = last / (greatest - least)
-    for i in range(len(values)):
-        groups[i] = np.uint16((values[i] - least) * per_unit) if values[i] == values[i] else np.uint16(last + 1)
-    return last
-
-
-@kernel
-def _group_by_bits(values, groups):
-    """`_group_evenly` by the bits of the floats, which are in the same order: all orders of magnitude get groups."""
-    sign = np.uint64(1) << np.uint64(63)
-    keys = (values + 0.0).view(np.uint64)  # makes -0.0 positive
-    least, greatest = ~np.uint64(0), np.uint64(0)
-    for i in range(len(keys)):
-        keys[i] = ~keys[i] if keys[i] & sign else keys[i] | sign
-        if values[i] == values[i]:
-            least, greatest = min(least, keys[i]), max(greatest, keys[i])
-    last, shift = np.uint64(min(len(values), MAX_GROUPS)), np.uint64(0)
-    while greatest > least and (greatest - least) >> shift > last:
-        shift += np.uint64(1)
-    for i in range(len(keys)):
-        groups[i] = np.uint16((keys[i] - least) >> shift) if values[i] == values[i] else np.uint16(last + np.uint64(1))
-    return np.int64(last)
-
-
-@kernel
-def _all_equal(values):
-    first = values[0]
-    for begin in range(0, len(values), BLOCK):
-        n_others = 0
-        for value in values[begin : begin + BLOCK]:
-            n_others += 1 if value != first else 0
-        if n_others > 0:
-            return False
-    return True
-
-
-@kernel
-def _fill_bins(values, weights, ends, max_bins, out):
-    """`find_thresholds` for values in groups. If there are more groups than bins, only groups in which a bin may end
-    are sorted.
+    The values are in ascending groups, of which each ends before ``values[ends[g]]``; equal values are in one group.
+    If there are more distinct values than `max_bins`, bins of about equal weight are formed. A bin ends once it has its
+    share of the remaining weight, and before a value that fills a bin alone, so that a frequent value (often zero) does
+    not use up the bins of the others. Groups are sorted where a bin may end. If `weights` is empty, every value has
+    weight 1; otherwise the values must be sorted.
     """
     weighted, few = len(weights) > 0, len(ends) <= max_bins
-    exact = few and _sort_groups(values, weights, ends) <= max_bins
+    exact = few and _sort_groups(values, ends) <= max_bins
     left = _sum(weights, ZERO, len(weights)) if weighted else float(len(values))
     close_to = 1.0 - 1e-9  # a tolerance for rounding
     share = left / max_bins * close_to
@@ -233,7 +162,7 @@ def _fill_bins(values, weights, ends, max_bins, out):
                 known_from, begin = begin, end
                 continue
             if not few:
-                _sort(values, weights, begin, end)
+                _sort(values, begin, end)
         while begin < end and n_found < max_bins - 1:
             value = values[begin]
             run = end if values[end - 1] == value else begin + 1
@@ -254,12 +183,12 @@ def _fill_bins(values, weights, ends, max_bins, out):
     return n_found, exact
 
 
-@kernel
-def _sort_groups(values, weights, ends):
+@kernel(inline="always")
+def _sort_groups(values, ends):
     """Sort all groups; the number of distinct values."""
     n_distinct, begin = 0, ZERO
     for end in ends:
-        _sort(values, weights, begin, end)
+        _sort(values, begin, end)
         n_distinct += 1
         if values[end - 1] != values[begin]:
             for i in range(begin + 1, end):
@@ -268,22 +197,18 @@ def _sort_groups(values, weights, ends):
     return n_distinct
 
 
-@kernel
-def _sort(values, weights, begin, end):
+@inner_kernel
+def _sort(values, begin, end):
     """Insertion sort of few or equal values."""
     for i in range(begin + 1, end):
-        value, weight, at = values[i], weights[i] if len(weights) > 0 else 1.0, i
+        value, at = values[i], i
         while at > begin and values[at - 1] > value:
             values[at] = values[at - 1]
-            if len(weights) > 0:
-                weights[at] = weights[at - 1]
             at -= 1
         values[at] = value
-        if len(weights) > 0:
-            weights[at] = weight
 
 
-@kernel
+@inner_kernel
 def _sum(weights, begin, end):
     whole = 0.0
     for i in range(begin, end):
@@ -291,7 +216,7 @@ def _sum(weights, begin, end):
     return whole
 
 
-@kernel
+@inner_kernel
 def _greatest(values, begin, end):
     greatest = values[begin]
     for i in range(begin + 1, end):

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from adacc.kernels.jit import ZERO, kernel
+from adacc.kernels.jit import inner_kernel, kernel
 
 MIN_REMAINING = 1e-3
 """Minimum share that subtractions may leave of a sum, which then has lost up to three decimal digits of accuracy."""
-
-TRACKED_ROUND_LOSS = 0.99
-"""Assumed accuracy left after a round with tracked rows: their histograms restart after at most about 700 rounds."""
 
 BLOCK = 2048
 """Number of rows that are processed together: small enough for the cache and for counts in 16 bits."""
@@ -63,7 +60,7 @@ def add_votes(leaves, lookup, votes, weight, starts, boundary, predicted, scores
         right[k] = weight_right if len(weight) > 0 else n_above if k == 1 else n_rows - n_above
 
 
-@kernel
+@kernel(inline="always")
 def _find_cut(lookup):
     """The last bin of the left branch if the lookup is that of a threshold with a missing bin at the end; else -1."""
     last, cut = len(lookup) - 1, 0
@@ -75,7 +72,7 @@ def _find_cut(lookup):
     return cut
 
 
-@kernel
+@kernel(inline="always")
 def _look_up(column, lookup, cut, classes):
     """The class of each leaf. For a threshold (`cut` >= 0) comparisons are several times faster than a lookup."""
     if cut < 0:
@@ -119,7 +116,7 @@ def add_votes_each(leaves, lookup, votes, weight, starts, rounding, predicted, s
             right[k] += _weigh_right(scores[k, begin:end], before, largest, rounding, weight[begin:end])
 
 
-@kernel
+@inner_kernel
 def _add_vote(classes, c, vote, scores):
     """Add a vote to the scores of the rows that are predicted as class c; their number."""
     n_predicted, class_ = 0, np.uint8(c)
@@ -129,7 +126,7 @@ def _add_vote(classes, c, vote, scores):
     return n_predicted
 
 
-@kernel
+@inner_kernel
 def _weigh_right(scores, before, largest, rounding, weight):
     """Weight, or number, of the rows whose score of the true class is the first of the largest scores."""
     n_right, weight_right = 0, 0.0
@@ -144,178 +141,91 @@ def _weigh_right(scores, before, largest, rounding, weight):
 
 @kernel
 def reweigh(
-    predicted, counts, mass, starts, factors, pass_in_rows, raw, scale, remaining, tracked, growth,
-    class_weight, stale, tracked_factor, rows, amounts, ends,
+    predicted, counts, mass, starts, factors, raw, scale, remaining, ratio, class_weight, stale, rows, amounts, ends
 ):  # fmt: skip
     """Multiply the weight of each row by ``factors[true, predicted]`` divided by their mean.
 
-    Returns the mean, the number of stale histograms, and the number of classes with tracked rows. `factors` are divided
-    by their mean in place, and `class_weight` receives the new weight of each class. The factor of the most frequent
-    prediction of a class goes into its scale, so that only the raw weights of the other rows change. These rows are
-    listed in ``rows[starts[k]:ends[k]]``, with the change of their raw weight in `amounts`.
-
-    Tracked rows: if nearly the same rows change as before, they have a histogram of their own. Then only rows that
-    enter or leave the tracked rows are listed, up to ``ends[n_classes + k]``, with plus or minus their raw weight, and
-    afterwards all tracked rows change by the factor ``tracked_factor[k]``. This must save more than `pass_in_rows`, the
-    number of rows that can be added in the time of one pass over a histogram.
+    Returns the mean and the number of stale histograms. `factors` are divided by their mean in place, and
+    `class_weight` receives the new weight of each class. The factor of the most frequent prediction of a class goes
+    into its scale, so that only the raw weights of the other rows change. These rows are listed in
+    ``rows[starts[k]:ends[k]]``, with the change of their raw weight in `amounts`. `ratio` is a workspace.
 
     Accuracy: a sum that is updated by subtraction keeps the absolute error that it had when it was larger. The weight
-    of a row is at least ``remaining[0, k]`` times its maximum so far, ``remaining[1, k]`` if it is tracked. If this is
-    below `MIN_REMAINING`, or numbers would overflow or underflow, the class is stale: the factors go into the raw
-    weights, and all rows are listed with their raw weight. The error in the histogram of the tracked rows grows with
-    them, by ``growth[k]``, and stays in bins whose rows have left. Before it is too large for what remains, this
-    histogram starts from zero. It also does after a round in which rows changed outside of it: then ``growth[k]`` is
-    infinite.
+    of a row is at least ``remaining[k]`` times its maximum so far. If this is below `MIN_REMAINING`, or numbers would
+    overflow or underflow, the class is stale: the factors go into the raw weights, and all rows are listed with their
+    raw weight.
     """
-    n_classes, n_stale, n_tracked, mean = len(scale), 0, 0, 0.0
-    ratio = np.empty(n_classes)
-    for k in range(n_classes):
+    mean, n_stale = _normalize(factors, mass, class_weight), 0
+    for k in range(len(scale)):
+        common, min_ratio, max_ratio = _compare_factors(factors[k], counts[k], ratio)
+        begin, end, before = starts[k], starts[k + 1], scale[k]
+        remaining[k] *= min_ratio
+        scale[k] *= factors[k, common]
+        stale[k] = remaining[k] < MIN_REMAINING or max_ratio > 1e100 or not 1e-100 < scale[k] < 1e100
+        ends[k] = begin
+        if stale[k]:
+            for p in range(len(ratio)):
+                ratio[p] = before * factors[k, p]
+            _list_all(predicted, ratio, begin, end, raw, rows, amounts)
+            scale[k], remaining[k], ends[k] = 1.0, 1.0, end
+            n_stale += 1
+        elif counts[k, common] < end - begin:
+            ends[k] += _list_changed(predicted, common, begin, end, ratio, raw, rows[begin:end], amounts[begin:end])
+    return mean, n_stale
+
+
+@kernel(inline="always")
+def _normalize(factors, mass, class_weight):
+    """Divide the factors by their mean, and return it; `class_weight` receives the new weight of each class."""
+    mean = 0.0
+    for k in range(len(class_weight)):
         class_weight[k] = 0.0
-        for p in range(n_classes):
+        for p in range(len(class_weight)):
             class_weight[k] += factors[k, p] * mass[k, p]
         mean += class_weight[k]
-    for k in range(n_classes):
+    for k in range(len(class_weight)):
         class_weight[k] /= mean
-        for p in range(n_classes):
+        for p in range(len(class_weight)):
             factors[k, p] /= mean
-        common, second, min_ratio, max_ratio = _compare_factors(factors[k], counts[k], ratio)
-        begin, end, k_tracked = starts[k], starts[k + 1], n_classes + k
-        classes, marks, listed, changes = predicted[begin:end], tracked[begin:end], rows[begin:end], amounts[begin:end]
-        n_others = len(classes) - counts[k, common]
-        may_track = n_others > pass_in_rows and n_others == counts[k, second]
-        n_crossed = n_others
-        if may_track:
-            n_crossed = _count_crossed(classes, common, marks, n_others - pass_in_rows)
-        tracks = may_track and n_crossed + pass_in_rows < n_others
-        if n_crossed > 0:
-            remaining[0, k] = remaining[1, k] = min(remaining[0, k], remaining[1, k])
-        restarts = tracks and not MIN_REMAINING * growth[k] * ratio[second] < remaining[0, k]
-        if growth[k] < np.inf and (restarts or (n_others > 0 and not tracks)):
-            remaining[0, k] /= growth[k]
-            remaining[1, k] /= growth[k]
-        if tracks:
-            remaining[0, k] *= TRACKED_ROUND_LOSS
-            remaining[1, k] = min(1.0, remaining[1, k] * ratio[second]) * TRACKED_ROUND_LOSS
-        else:
-            remaining[0, k] *= min_ratio
-            remaining[1, k] *= min_ratio
-        inaccurate = min(remaining[0, k], remaining[1, k]) < MIN_REMAINING
-        stale[k] = inaccurate or max_ratio > 1e100 or not 1e-100 < scale[k] * factors[k, common] < 1e100
-        stale[k_tracked], tracked_factor[k], ends[k], ends[k_tracked] = False, 1.0, begin, begin
-        if stale[k]:
-            n_stale += 1
-            _list_all(classes, scale[k] * factors[k], begin, raw[begin:end], listed, changes)
-            scale[k], remaining[0, k], remaining[1, k], growth[k], ends[k] = 1.0, 1.0, 1.0, np.inf, end
-            continue
-        scale[k] *= factors[k, common]
-        if tracks:
-            n_tracked += 1
-            if restarts:
-                n_stale += 1
-                marks[:], stale[k_tracked] = 0, True
-            tracked_factor[k], growth[k] = ratio[second], 1.0 if restarts else max(1.0, growth[k] * ratio[second])
-            ends[k_tracked] += _list_crossed(predicted, common, begin, end, marks, raw, listed, changes)
-            _multiply_others(classes, common, ratio[second], raw[begin:end])
-        elif n_others > 0:
-            growth[k] = np.inf
-            ends[k] += _list_changed(predicted, common, begin, end, ratio, raw, listed, changes)
-        if may_track:  # also after `_list_crossed`, which overwrites the marks
-            for i in range(len(classes)):
-                marks[i] = _is_other(classes[i], common)
-    return mean, n_stale, n_tracked
+    return mean
 
 
-@kernel
+@kernel(inline="always")
 def _compare_factors(factors, counts, ratio):
-    """The most frequent prediction of a class and the second; the smallest and the largest `ratio` of a factor to that
-    of the most frequent prediction, over all predictions that occur.
+    """The most frequent prediction of a class; the smallest and the largest `ratio` of a factor to that of the most
+    frequent prediction, over all predictions that occur.
     """
-    common, second, min_ratio, max_ratio = 0, -1, 1.0, 1.0
+    common, min_ratio, max_ratio = 0, 1.0, 1.0
     for p in range(1, len(counts)):
-        if counts[p] > counts[common]:
-            common, second = p, common
-        elif second < 0 or counts[p] > counts[second]:
-            second = p
+        common = p if counts[p] > counts[common] else common
     for p in range(len(counts)):
         ratio[p] = factors[p] / factors[common] if factors[common] > 0.0 else 1.0
         if counts[p] > 0:
             min_ratio, max_ratio = min(min_ratio, ratio[p]), max(max_ratio, ratio[p])
-    return common, second, min_ratio, max_ratio
+    return common, min_ratio, max_ratio
 
 
-@kernel
-def _is_other(predicted, common):
-    """1 or 0 as a byte, so that the loops over rows vectorise well."""
-    return np.uint8(1 if predicted != np.uint8(common) else 0)
+@kernel(inline="always")
+def _list_all(predicted, factors, begin, end, raw, listed, amounts):
+    """Multiply all rows of a class by their factors, and list them with their new raw weight."""
+    for i in range(begin, end):
+        raw[i] *= factors[predicted[i]]
+        listed[i], amounts[i] = i, raw[i]
 
 
-@kernel
-def _count_crossed(classes, common, marks, limit):
-    """Number of rows that enter or leave the tracked rows; counting ends at `limit`."""
-    n_crossed = 0
-    for begin in range(0, len(classes), BLOCK):
-        block, block_marks = classes[begin : begin + BLOCK], marks[begin : begin + BLOCK]
-        n_in_block = np.uint16(0)
-        for i in range(len(block)):
-            n_in_block += np.uint16(block_marks[i] ^ _is_other(block[i], common))
-        n_crossed += int(n_in_block)
-        if n_crossed >= limit:
-            break
-    return n_crossed
-
-
-@kernel
-def _list_all(classes, factors, begin, raw, listed, amounts):
-    """Multiply all rows by their factors, and list them with their new raw weight."""
-    for i in range(len(classes)):
-        raw[i] *= factors[classes[i]]
-        listed[i], amounts[i] = begin + i, raw[i]
-
-
-@kernel
+@kernel(inline="always")
 def _list_changed(predicted, common, begin, end, ratio, raw, listed, amounts):
-    """Multiply the rows not predicted as `common`, and list them with the change of their raw weight; their number."""
-    n_listed = _list_others(predicted[begin:end], common, begin, listed)
+    """Multiply the rows not predicted as `common`, and list them with the change of their raw weight; their number.
+
+    The first loop has no branch, because the processor could not predict it.
+    """
+    classes, n_listed = predicted[begin:end], np.uint64(0)
+    for i in range(len(classes)):
+        listed[n_listed] = begin + i
+        n_listed += np.uint64(1 if classes[i] != common else 0)
     for j in range(n_listed):
         i = listed[j]
         before = raw[i]
         raw[i] = before * ratio[predicted[i]]
         amounts[j] = raw[i] - before
-    return n_listed
-
-
-@kernel
-def _list_crossed(predicted, common, begin, end, marks, raw, listed, amounts):
-    """List the rows that enter the tracked rows with their raw weight, and those that leave with minus it; their
-    number.
-
-    Afterwards `marks` are 1 for the listed rows.
-    """
-    classes = predicted[begin:end]
-    for i in range(len(classes)):
-        marks[i] ^= _is_other(classes[i], common)
-    n_listed = _list_others(marks, ZERO, begin, listed)
-    for j in range(n_listed):
-        i = listed[j]
-        amounts[j] = raw[i] if predicted[i] != common else -raw[i]
-    return n_listed
-
-
-@kernel
-def _multiply_others(classes, common, factor, raw):
-    """Multiply the rows that are not predicted as `common`."""
-    for i in range(len(classes)):
-        raw[i] *= factor if _is_other(classes[i], common) else 1.0
-
-
-@kernel
-def _list_others(classes, common, begin, listed):
-    """List the rows of another class than `common`, where `begin` is the number of the first row; their number.
-
-    The loop has no branch, because the processor could not predict it.
-    """
-    n_listed = np.uint64(0)
-    for i in range(len(classes)):
-        listed[n_listed] = begin + i
-        n_listed += np.uint64(1 if classes[i] != common else 0)
     return np.int64(n_listed)

@@ -17,8 +17,12 @@ from adacc.data.columns import Table
 from adacc.data.rows import LeafAssignment, Rows, Weights
 from adacc.data.samples import Sample
 from adacc.data.threads import Threads
+from adacc.kernels import dtypes
 from adacc.learners.growth import Growth
 from adacc.learners.step_functions import Steps
+
+IDENTITY = np.arange(dtypes.MAX_CLASSES, dtype=dtypes.CLASS)
+"""The class of each leaf where the leaves are class numbers."""
 
 
 class Scorer(Protocol):
@@ -64,7 +68,7 @@ class Models(Protocol):
 
     def __add__(self, later: Any) -> Models: ...
 
-    def cells(self, table: Table, order: NDArray[np.uint32]) -> Iterator[LeafAssignment]:
+    def leaves(self, table: Table, order: NDArray[np.uint32]) -> Iterator[LeafAssignment]:
         """Leaf of every row and class of every leaf, one round at a time."""
 
     def compile(self, contributions: Array) -> Scorer:
@@ -125,13 +129,9 @@ class Learner(Protocol):
     ----------
     rows : Rows
         The training rows as the learner stores them; identical rows may have been merged.
-    pass_in_rows : float
-        Number of changed rows that can be added to the histograms in the time of one pass over the histograms;
-        infinite for learners without persistent histograms.
     """
 
     rows: Rows
-    pass_in_rows: float
 
     def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, LeafAssignment, Array]:
         """Fit a weak model; returns the model, the leaf of every training row, and ``W``.
@@ -158,16 +158,16 @@ class RoundByRound:
 
     def scores(self, table: Table) -> Array:
         scores = np.zeros((table.n_rows, self.contributions.shape[2]))
-        rounds = self.models.cells(table, table.every_row)
-        for (cells, lookup), contribution in zip(rounds, self.contributions, strict=True):
-            scores += contribution[lookup[cells]]
+        rounds = self.models.leaves(table, table.every_row)
+        for (leaves, lookup), contribution in zip(rounds, self.contributions, strict=True):
+            scores += contribution[lookup[leaves]]
         return scores
 
 
-def weigh_pairs(cells: LeafAssignment, weights: Weights) -> Array:
+def weigh_pairs(leaves: LeafAssignment, weights: Weights) -> Array:
     """Compute ``W``, the total weight of each (true, predicted) pair, from the rows."""
     W = np.zeros((weights.rows.n_classes, weights.rows.n_classes))
-    kernels.weigh_pairs(*cells, weights.raw, weights.scale, weights.rows.starts, W)
+    kernels.weigh_pairs(*leaves, weights.raw, weights.scale, weights.rows.starts, W)
     return W
 
 
@@ -183,7 +183,7 @@ def check_cuts(records: NDArray[np.void], features: tuple[Feature, ...], name: s
     if feature.min() < -1 or feature.max() >= len(features):
         raise ValueError(f"{name}_feature.npy must hold numbers from -1 to {len(features) - 1}")
     # The last bin holds missing numbers or unknown categories, and is no cut.
-    n_cuts = np.array([each.n_codes - 1 for each in features])
+    n_cuts = np.array([each.n_bins - 1 for each in features])
     if ((feature >= 0) & (records["cut"] >= n_cuts[feature])).any():
         raise ValueError(f"{name}_cut.npy must hold indices of existing thresholds or categories")
 

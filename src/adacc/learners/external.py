@@ -15,9 +15,7 @@ from adacc.data.columns import Table
 from adacc.data.rows import LeafAssignment, Rows, Weights
 from adacc.data.samples import Sample
 from adacc.kernels import dtypes
-from adacc.learners.base import RoundByRound, weigh_pairs
-
-IDENTITY = np.arange(dtypes.MAX_CLASSES, dtype=dtypes.CLASS)
+from adacc.learners.base import IDENTITY, RoundByRound, weigh_pairs
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,7 @@ class Classifiers:
     def __add__(self, later: Classifiers) -> Classifiers:
         return Classifiers(self.fitted + later.fitted)
 
-    def cells(self, table: Table, order: NDArray[np.uint32]) -> Iterator[LeafAssignment]:
+    def leaves(self, table: Table, order: NDArray[np.uint32]) -> Iterator[LeafAssignment]:
         for model in self.fitted:
             yield model.predict(table.native)[order].astype(dtypes.CLASS), IDENTITY
 
@@ -69,8 +67,6 @@ class Classifiers:
 class ClassifierLearner:
     """Weak learner for any scikit-learn classifier whose `fit` takes ``sample_weight``."""
 
-    pass_in_rows = np.inf
-
     def __init__(self, estimator: Any, table: Table, rows: Rows, seed: int) -> None:
         self.estimator, self.table, self.rows, self.seed = estimator, table, rows, seed
         self.y = np.empty(len(rows.order), dtype=np.intp)
@@ -89,8 +85,8 @@ class ClassifierLearner:
         else:
             X, y, weight = self._sampled(sample)
             model.fit(X, y, sample_weight=weight * n_rows)
-        cells = self.apply(model, self.prepare(self.table, self.rows.order))
-        return model, cells, weigh_pairs(cells, weights)
+        leaves = self.apply(model, self.prepare(self.table, self.rows.order))
+        return model, leaves, weigh_pairs(leaves, weights)
 
     def _seed(self, t: int) -> int:
         return int(np.random.default_rng([self.seed, t]).integers(2**31))

@@ -74,7 +74,7 @@ class Stumps:
         """Class that stump t predicts for each bin of its feature."""
         stump = self.records[t]
         feature = self.bin_mapper.features[max(stump["feature"], 0)]
-        bins = np.arange(feature.n_codes)
+        bins = np.arange(feature.n_bins)
         if stump["feature"] < 0:
             return np.full(len(bins), stump["left"])
         if feature.categorical:
@@ -83,7 +83,7 @@ class Stumps:
         lookup[-1] = stump["missing"]
         return lookup
 
-    def cells(self, table: Table, order: NDArray[np.uint32]) -> Iterator[LeafAssignment]:
+    def leaves(self, table: Table, order: NDArray[np.uint32]) -> Iterator[LeafAssignment]:
         columns = {j: bins for j, _, bins in self.bin_mapper.columns(table, order, self.used.tolist())}
         first_bin = np.zeros(len(order), dtype=np.uint8)
         for t, feature in enumerate(self.records["feature"].tolist()):
@@ -157,7 +157,6 @@ class StumpLearner:
         self, binned: BinnedDataset, histogram: Array, criterion: str, negative_class: int, threads: Threads
     ) -> None:
         self.binned, self.rows, self.bin_mapper = binned, binned.rows, binned.bin_mapper
-        self.pass_in_rows = binned.pass_in_rows
         self.threads = threads
         self._threads_of_round = threads if binned.work > MIN_THREADED_NANOSECONDS else Threads(1)
         self.histogram = histogram
@@ -166,17 +165,17 @@ class StumpLearner:
     @classmethod
     def make(cls, given: LearnerInput) -> StumpLearner:
         binned = given.binned
-        histogram = binned.copy_histogram() if given.shared else binned.histogram
+        histogram = binned.histogram.copy() if given.shared else binned.histogram
         return cls(binned, histogram, given.criterion, given.negative_class, given.threads)
 
     def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, LeafAssignment, Array]:
         if sample is None:
             return self._split(FeatureBlock.follow, weights, weights.scale, weights.class_weight)
-        self.histogram[: self.rows.n_classes] = 0.0
+        self.histogram[:] = 0.0
         weight = sample.class_weight.sum()
         scale, total = np.full(self.rows.n_classes, 1.0 / weight), sample.class_weight / weight
-        model, cells, _ = self._split(self._add, sample, scale, total)
-        return model, cells, weigh_pairs(cells, weights)
+        model, leaves, _ = self._split(self._add, sample, scale, total)
+        return model, leaves, weigh_pairs(leaves, weights)
 
     def _add(self, block: FeatureBlock, sample: Sample, histogram: Array) -> None:
         block.add(sample.listing, histogram)
@@ -198,16 +197,16 @@ class StumpLearner:
 
         self._threads_of_round.each(work, self.binned.blocks)
         split, W = self.splitter.choose(histogram, scale)
-        return split, self._cells(split[0], self.binned.column(max(split[0], 0))), W
+        return split, self._leaves(split[0], self.binned.column(max(split[0], 0))), W
 
-    def _cells(self, feature: int, column: NDArray[Any]) -> LeafAssignment:
+    def _leaves(self, feature: int, column: NDArray[Any]) -> LeafAssignment:
         return column, self.splitter.lookup(feature)
 
     def prepare(self, table: Table, order: NDArray[np.uint32]) -> NDArray[np.unsignedinteger]:
-        return self.bin_mapper.codes(table, order, self.threads).astype(self.binned.dtype, copy=False)
+        return self.bin_mapper.bins(table, order, self.threads).astype(self.binned.dtype, copy=False)
 
     def apply(self, model: Any, prepared: Any) -> LeafAssignment:
-        return self._cells(model[0], prepared[max(model[0], 0)])
+        return self._leaves(model[0], prepared[max(model[0], 0)])
 
     def models(self, fitted: list[Any]) -> Stumps:
         return Stumps(np.array(fitted, dtype=dtypes.STUMP), self.bin_mapper)

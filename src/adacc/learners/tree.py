@@ -19,6 +19,7 @@ from adacc.data.samples import Sample
 from adacc.data.threads import Threads
 from adacc.kernels import dtypes
 from adacc.learners.base import (
+    IDENTITY,
     ArrayFields,
     LearnerInput,
     check_class_numbers,
@@ -93,8 +94,8 @@ class Trees:
         """The nodes of one tree."""
         return self.nodes[self.starts[t] : self.starts[t + 1]]
 
-    def cells(self, table: Table, order: NDArray[np.uint32]) -> Iterator[LeafAssignment]:
-        bins = self.bin_mapper.codes(table, order, Threads(1))
+    def leaves(self, table: Table, order: NDArray[np.uint32]) -> Iterator[LeafAssignment]:
+        bins = self.bin_mapper.bins(table, order, Threads(1))
         for t in range(len(self)):
             yield leaves_of(self.tree(t), bins, self.bin_mapper)
 
@@ -176,9 +177,9 @@ class Sums:
     values: Array
 
     def scores(self, table: Table) -> Array:
-        return self.of_codes(self.trees.bin_mapper.codes(table, table.every_row, Threads(1)))
+        return self.scores_of_bins(self.trees.bin_mapper.bins(table, table.every_row, Threads(1)))
 
-    def of_codes(self, bins: NDArray[np.unsignedinteger]) -> Array:
+    def scores_of_bins(self, bins: NDArray[np.unsignedinteger]) -> Array:
         """Scores of binned rows."""
         trees, bin_mapper = self.trees, self.trees.bin_mapper
         scores = np.zeros((bins.shape[1], self.values.shape[1]))
@@ -190,11 +191,31 @@ class Sums:
 
 
 def leaves_of(nodes: NDArray[np.void], bins: NDArray[np.unsignedinteger], bin_mapper: BinMapper) -> LeafAssignment:
-    """The leaf of each row, and the class of each leaf."""
-    cells = np.empty(bins.shape[1], dtype=dtypes.code_dtype(len(nodes)))
+    """The predicted class of each row."""
+    leaves = np.empty(bins.shape[1], dtype=np.uint32)
     columns = [np.ascontiguousarray(nodes[name]) for name in ("feature", "cut", "children")]
-    kernels.find_leaves(bins, bin_mapper.offsets, bin_mapper.categorical, *columns, cells)
-    return cells, np.ascontiguousarray(nodes["class"])
+    kernels.find_leaves(bins, bin_mapper.offsets, bin_mapper.categorical, *columns, leaves)
+    return np.ascontiguousarray(nodes["class"])[leaves], IDENTITY
+
+
+def make_workspace(
+    capacity: int, n_rows: int, offsets: NDArray[np.int64], histograms: Array, n_classes: int, n_sizes: int
+) -> tuple[Any, ...]:
+    """Arrays of `kernels.grow_tree`: by node, by feature, by row, and for nodes of few rows."""
+    n_features, n_bins, n_occurring = len(offsets) - 1, int(np.diff(offsets).max()), kernels.MAX_SMALL_NODE_ROWS + 2
+    spare = np.empty(n_rows, dtype=dtypes.ROW), np.empty(n_rows), np.empty(n_sizes), np.empty(n_rows, dtype=np.uint8)
+    small = (  # marks and positions by bin, the occurring bins, their histogram, its offsets, and that it is numeric
+        np.zeros(n_bins, dtype=np.int64), np.empty(n_bins, dtype=np.int64), np.empty(n_occurring, dtype=np.int64),
+        np.empty((histograms.shape[1], n_occurring)), np.zeros(2, dtype=np.int64), np.zeros(1, dtype=bool),
+    )  # fmt: skip
+    return (
+        np.empty((capacity, n_classes + 1), dtype=np.int64),  # where the rows of each class begin and end in each node
+        np.zeros((capacity, n_classes)),  # the weight of each class in each node
+        *np.empty((3, capacity), dtype=np.int64),  # depths, histograms, and nodes that are still to be split
+        np.arange(len(histograms))[::-1].copy(),  # free histograms
+        np.arange(n_features), np.ones(n_classes), spare, np.empty((3, n_classes), dtype=np.int64), small,
+        np.zeros(n_features), np.zeros(n_features, dtype=np.int64),
+    )  # fmt: skip
 
 
 class TreeLearner:
@@ -202,8 +223,6 @@ class TreeLearner:
 
     The class histograms of a node are computed from its rows, or by subtraction of those of its siblings.
     """
-
-    pass_in_rows = np.inf
 
     def __init__(
         self,
@@ -248,8 +267,8 @@ class TreeLearner:
             sizes = np.concatenate([sizes, np.ones(len(extra.rows))])[order]
             bins, starts = np.concatenate([bins, extra.prepared], axis=1), starts + extra.starts
         nodes, _, _ = self._grow(bins, rows, weight / weight.sum(), sizes, starts, t)
-        cells = leaves_of(nodes, self.bins, self.bin_mapper)
-        return nodes, cells, weigh_pairs(cells, weights)
+        leaves = leaves_of(nodes, self.bins, self.bin_mapper)
+        return nodes, leaves, weigh_pairs(leaves, weights)
 
     def _grow(
         self,
@@ -267,18 +286,21 @@ class TreeLearner:
             np.empty(capacity, dtype=np.int32), np.zeros(capacity, dtype=np.uint32),
             np.full((capacity, 3), -1, dtype=np.int32), np.empty(capacity, dtype=dtypes.CLASS), np.empty(capacity),
         )  # fmt: skip
-        cells = np.empty(bins.shape[1], dtype=dtypes.code_dtype(capacity))
+        predicted = np.empty(bins.shape[1], dtype=dtypes.CLASS)
         W = np.zeros((self.rows.n_classes, self.rows.n_classes))
         row_counts = sizes.copy() if self._min_leaf_rows else np.empty(0)
+        is_simple = self.rows.n_classes == 2 and self.criterion == kernels.GINI and not self._min_leaf_rows
+        work = make_workspace(capacity, len(rows), self.offsets, self._histograms, self.rows.n_classes, len(row_counts))
         n_nodes = kernels.grow_tree(
-            bins, self.offsets, self.categorical, rows.copy(), weight.copy(), row_counts, starts, self.criterion,
+            bins, self.offsets, self.categorical, rows.copy(), weight.copy(),
+            None if is_simple else row_counts, starts, self.criterion,
             self.negative_class, TIE, self._max_depth, self._max_leaves, self._min_leaf_rows, self._max_features,
-            self._random_state(t), self._histograms, *nodes, cells, W,
+            self._random_state(t), self._histograms, work, *nodes, predicted, W,
         )  # fmt: skip
         tree = np.empty(n_nodes, dtype=dtypes.NODE)
         for name, column in zip(dtypes.NODE.names or (), nodes, strict=True):
             tree[name] = column[:n_nodes]
-        return tree, (cells, nodes[3][:n_nodes]), W
+        return tree, (predicted, IDENTITY), W
 
     def _max_total_leaves(self, n_rows: int) -> int:
         """Maximum number of leaves including those for missing values, of which each split may have one."""
@@ -299,7 +321,7 @@ class TreeLearner:
         return np.array([1 + (mixed ^ mixed >> 31) % (2**31 - 2)], dtype=np.int64)
 
     def prepare(self, table: Table, order: NDArray[np.uint32]) -> NDArray[np.unsignedinteger]:
-        return self.bin_mapper.codes(table, order, Threads(1)).astype(self.bins.dtype, copy=False)
+        return self.bin_mapper.bins(table, order, Threads(1)).astype(self.bins.dtype, copy=False)
 
     def apply(self, model: Any, prepared: Any) -> LeafAssignment:
         return leaves_of(model, prepared, self.bin_mapper)

@@ -17,11 +17,8 @@ from adacc.model.decision import log_multipliers
 DECIMALS = 10
 """Decimals to which scores are rounded: an isotonic curve could jump between scores that differ by rounding errors."""
 
-TOLERANCE = 1e-12
-"""Gradients and changes of the mean loss below this are treated as zero."""
-
-MAX_NEWTON_STEPS = 100
-"""Maximum number of Newton steps; about eight are needed."""
+TOLERANCE = 1e-12  # gradients and changes of the mean loss below this are treated as zero
+MAX_NEWTON_STEPS = 100  # maximum number of Newton steps; about eight are needed
 
 
 @dataclass(frozen=True)

@@ -18,33 +18,16 @@ from adacc.model.decision import class_index, snap_ties
 
 @dataclass(frozen=True)
 class Ensemble:
-    """Weak models, their votes, and the record of the rounds.
+    """Weak models, their votes, and the record of the rounds."""
 
-    Attributes
-    ----------
-    models : Models
-        The weak models, one per round.
-    votes : ndarray of shape (n_rounds, n_classes)
-        Vote of each round, by predicted class.
-    decision : ndarray of shape (n_classes,)
-        Factor on the votes for each class.
-    negative_class : int
-        For two classes, the class that a score of zero predicts.
-    factors : ndarray of shape (n_rounds, n_classes, n_classes)
-        Normalised weight factors of each round, from which boosting can be continued.
-    history : dict of ndarray
-        Records of the boosting loop, with one entry per round.
-    finished : bool
-        Whether boosting terminated before the maximum number of rounds, so that no rounds can be added.
-    """
-
-    models: Models
-    votes: Array
-    decision: Array
-    negative_class: int
+    models: Models  # the weak models, one per round
+    votes: Array  # (n_rounds, n_classes): vote of each round, by predicted class
+    decision: Array  # (n_classes,): factor on the votes for each class
+    negative_class: int  # for two classes, the class that a score of zero predicts
+    # (n_rounds, n_classes, n_classes): normalised weight factors of each round, from which boosting can be continued
     factors: Array
-    history: dict[str, NDArray[Any]]
-    finished: bool
+    history: dict[str, NDArray[Any]]  # records of the boosting loop, with one entry per round
+    finished: bool  # whether boosting terminated before the maximum number of rounds, so that no rounds can be added
 
     def __len__(self) -> int:
         return len(self.models)
@@ -73,8 +56,8 @@ class Ensemble:
         """The scores after each round."""
         by_round = contributions(self.votes, self.decision)
         total = np.zeros((table.n_rows, by_round.shape[2]))
-        for (cells, lookup), contribution in zip(self.models.cells(table, table.every_row), by_round, strict=True):
-            total += contribution[lookup[cells]]
+        for (leaves, lookup), contribution in zip(self.models.leaves(table, table.every_row), by_round, strict=True):
+            total += contribution[lookup[leaves]]
             yield snap_ties(total)
 
     def classes(self, scores: Array) -> NDArray[np.intp]:

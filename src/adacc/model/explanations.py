@@ -245,7 +245,7 @@ class Additive:
     def _unused(self, feature: Feature) -> tuple[Feature, Array]:
         """The bins and the contributions, which are 0, of a feature that no stump splits on."""
         bins = feature if isinstance(feature, CategoryBins) else NumericBins(np.empty(0))
-        return bins, np.zeros((bins.n_codes, len(self.steps.constant)))
+        return bins, np.zeros((bins.n_bins, len(self.steps.constant)))
 
     def explain(self, table: Table, background: Table | None, index: Any) -> Explanation:
         """Contributions to the score of each row, minus their means over the background if there is one.

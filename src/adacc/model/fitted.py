@@ -22,38 +22,19 @@ from adacc.model.explanations import Additive, additive
 
 @dataclass(frozen=True)
 class FittedModel:
-    """A trained classifier as plain data, for prediction, explanation, model files and export.
+    """A trained classifier as plain data, for prediction, explanation, model files and export."""
 
-    Attributes
-    ----------
-    ensemble : Ensemble
-        The weak models and their votes.
-    classes : ndarray of shape (n_classes,)
-        The labels, in the order of the ensemble's class numbers.
-    n_features : int
-        Number of columns.
-    feature_names : tuple of str or None
-        Names of the columns; None if they had none in training.
-    calibrator : Calibrator or None
-        Maps scores to probabilities; None for uncalibrated models.
-    multipliers : ndarray of shape (n_classes,) or None
-        The class of the largest ``multiplier * probability`` is predicted; None if the scores decide.
-    training : dict, str or None
-        Record of the settings, which a warm start compares; a str in model files of format 1.
-    seed : int or None
-        Seed of the fit, which a warm start reuses.
-    oob_balanced_accuracy : float or None
-        Balanced accuracy of a forest on its tuning rows (NaN if a class has none); None for other models.
-    """
-
-    ensemble: Ensemble
-    classes: NDArray[Any]
-    n_features: int
-    feature_names: tuple[str, ...] | None = None
-    calibrator: Calibrator | None = None
+    ensemble: Ensemble  # the weak models and their votes
+    classes: NDArray[Any]  # (n_classes,): the labels, in the order of the ensemble's class numbers
+    n_features: int  # number of columns
+    feature_names: tuple[str, ...] | None = None  # names of the columns; None if they had none in training
+    calibrator: Calibrator | None = None  # maps scores to probabilities; None for uncalibrated models
+    # (n_classes,): the class of the largest ``multiplier * probability`` is predicted; None if the scores decide
     multipliers: Array | None = None
+    # record of the settings, which a warm start compares; a str in model files of format 1
     training: dict[str, Any] | str | None = None
-    seed: int | None = None
+    seed: int | None = None  # seed of the fit, which a warm start reuses
+    # balanced accuracy of a forest on its tuning rows (NaN if a class has none); None for other models
     oob_balanced_accuracy: float | None = None
 
     @property

@@ -25,18 +25,7 @@ STYLES = ("page.css", "tables.css", "print.css")
 
 
 def render(result: dict[str, Any]) -> str:
-    """The report of a comparison.
-
-    Parameters
-    ----------
-    result : dict
-        A comparison as plain data, from `adacc.compare`.
-
-    Returns
-    -------
-    str
-        An HTML page that contains its scripts, styles and data.
-    """
+    """The report of a comparison, from `adacc.compare`: an HTML page that contains its scripts, styles and data."""
     from adacc.report.charts import compare_charts
     from adacc.report.model_charts import model_charts
     from adacc.report.model_text import about_model
@@ -71,15 +60,7 @@ def render(result: dict[str, Any]) -> str:
 def render_model(result: dict[str, Any]) -> str:
     """The report of one model, and of one row's score if the model has a ``row``.
 
-    Parameters
-    ----------
-    result : dict
-        As for `render`, with ``model`` but without ``methods``.
-
-    Returns
-    -------
-    str
-        An HTML page.
+    `result` is as for `render`, with ``model`` but without ``methods``.
     """
     from adacc.report.model_charts import model_charts
     from adacc.report.model_text import about_model
@@ -97,15 +78,7 @@ def render_model(result: dict[str, Any]) -> str:
 
 
 def write(result: dict[str, Any], path: str | os.PathLike[str]) -> None:
-    """Write the report of a comparison, or of a model, atomically.
-
-    Parameters
-    ----------
-    result : dict
-        As for `render` or `render_model`.
-    path : path
-        The file; an existing file is replaced when the new one is complete.
-    """
+    """Write the report of a comparison, or of a model, atomically; an existing file is replaced."""
     page = (render if "methods" in result else render_model)(result)
     # A file name that is not valid Unicode is shown with question marks.
     with whole_file(path) as scratch:

@@ -9,11 +9,8 @@ from adacc.evaluation.measures import gap, shown
 from adacc.report.numbers import significant
 
 Method = dict[str, Any]
-EQUAL = 0.0005
-"""Smaller differences are called equal: they would be printed as 0.0 percentage points."""
-
-NAMES_MAX, LABEL_LENGTH_MAX = 5, 60
-"""Names listed in a sentence, and characters of a label, before they are cut."""
+EQUAL = 0.0005  # smaller differences are called equal: they would be printed as 0.0 percentage points
+NAMES_MAX, LABEL_LENGTH_MAX = 5, 60  # names listed in a sentence, and characters of a label, before they are cut
 
 
 def quoted(label: object) -> str:

@@ -48,10 +48,7 @@ CONFIG: dict[str, Any] = {
 def line_styles(methods: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """Colour and dash pattern of each method: those of the figures; baselines get the unused ones.
 
-    Returns
-    -------
-    dict
-        By name: ``color``, a CSS variable, and ``dash``, lengths in pixels.
+    By name: ``color``, a CSS variable, and ``dash``, lengths in pixels.
     """
     known = {name: (color, line) for name, (color, line, _) in style.LINES.items()}
     taken = {known[each["name"]] for each in methods if each["name"] in known}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -12,15 +11,17 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from adacc.algorithms.base import Array
-from adacc.boosting.session import FitSession, Trained, plan_for, train_on
+from adacc.boosting.session import FitSession, Trained, plan_for
 from adacc.boosting.settings import Settings
 from adacc.data.columns import Table, read
 from adacc.data.threads import Threads
 from adacc.estimators.booster import settings_of
 from adacc.estimators.classifiers import BoostingClassifier
 from adacc.estimators.input_validation import read_training
-from adacc.estimators.scoring import BY_COUNTS, Counts, scores_by_counts
+from adacc.estimators.scoring import BY_COUNTS, scores_by_counts
+from adacc.estimators.search import train_candidates
 from adacc.evaluation.predictions import Predictions
+from adacc.metrics import f1_of_counts
 from adacc.model.calibration import Calibrator
 from adacc.model.decision import decision_scores
 from adacc.model.ensemble import Ensemble
@@ -28,8 +29,6 @@ from adacc.study.plan import Protocol, Variant
 
 VALIDATION_SHARE = 0.4
 """Share of the training rows on which costs are tuned, if the protocol says "validation"."""
-
-F1 = BY_COUNTS["f1"]
 
 
 class FoldTrainer:
@@ -72,7 +71,7 @@ class FoldTrainer:
     def _tuned(self, settings: Settings) -> Iterator[tuple[int, Predictions]]:
         """For each number of rounds, the predictions at the cost of best F1; ties go to the smallest cost."""
         costs = self.protocol.costs
-        candidates = [replace(settings, options={**settings.options, "costs": {0: cost, 1: 1.0}}) for cost in costs]
+        candidates = [settings.with_costs({0: cost, 1: 1.0}) for cost in costs]
         models = self._train(candidates)
         by_cost = np.array([self._f1_by_rounds(*pair) for pair in zip(candidates, models, strict=True)])
         for T, best in zip(self.protocol.rounds, by_cost.argmax(axis=0).tolist(), strict=True):
@@ -82,7 +81,7 @@ class FoldTrainer:
         """F1 on the tuning rows after each number of rounds."""
         rounds, tuning = list(self.protocol.rounds), self.held_out or self.problem
         if settings.calibration is None:
-            return scores_by_counts(F1, trained, tuning, rounds)
+            return scores_by_counts(BY_COUNTS["f1"], trained, tuning, rounds)
         table, y, weight = self._training_rows if self.held_out is None else (tuning.table, tuning.y, tuning.weight)
         return np.array([_f1(self._scores(settings, trained, T, table)[0], y, weight) for T in rounds])
 
@@ -116,11 +115,9 @@ class FoldTrainer:
             costs = () if plan.rule.costs_decide_only else plan.costs.tolist()
             keys.append((settings.method.sampler, plan.rule, *costs, *plan.decision.tolist()))
         new = {key: settings for key, settings in zip(keys, several, strict=True) if key not in self._trained}
-        together = [list(new)] if several[0].rule.costs_decide_only else [[key] for key in new]
-        for group in filter(None, together):
+        if new:
             session = self._session if several[0].method.sampler is None else self._make_session(several[0])
-            trained = train_on(session, [new[key] for key in group], self._threads)
-            self._trained.update(zip(group, trained, strict=True))
+            self._trained.update(zip(new, train_candidates(session, [*new.values()], self._threads), strict=True))
         return [self._trained[key] for key in keys]
 
     @cached_property
@@ -156,5 +153,5 @@ def first(trained: Trained, n_rounds: int) -> Ensemble:
 
 
 def _f1(scores: Array, y: NDArray[np.intp], weight: Array) -> float:
-    tn, fp, fn, tp = np.bincount(2 * y + (scores > 0.0), weight, 4)[:, None]
-    return float(F1(Counts(tp, fn, fp, tn))[0])
+    _, false_positives, false_negatives, true_positives = np.bincount(2 * y + (scores > 0.0), weight, 4)
+    return float(f1_of_counts(true_positives, false_positives, false_negatives))

@@ -39,13 +39,7 @@ class Variant(NamedTuple):
 
 @dataclass(frozen=True)
 class Protocol:
-    """The settings of a study; the comments of `paper.toml` explain each entry.
-
-    Attributes
-    ----------
-    files : dict
-        The user's own data: file and target column by name of the data set.
-    """
+    """The settings of a study; the comments of `paper.toml` explain each entry."""
 
     name: str
     datasets: tuple[str, ...]
@@ -62,7 +56,7 @@ class Protocol:
     baselines: dict[str, int]
     fewer_repeats: dict[str, int]
     tables: dict[str, list[str]]
-    files: dict[str, tuple[str, str | None]]
+    files: dict[str, tuple[str, str | None]]  # the user's own data: file and target column by name of the data set
 
     def tasks(self) -> list[Task]:
         """All tasks, by data set."""

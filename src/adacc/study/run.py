@@ -153,30 +153,15 @@ CELLS_OF_OVERHEAD = 200_000
 
 def run(
     protocol: Protocol,
-    store: Store,
-    tasks: Sequence[Task] | None = None,
-    data_dir: str | None = None,
+    store: Store,  # must be empty or hold the same study
+    tasks: Sequence[Task] | None = None,  # from `begin`; None: all that are not stored
+    data_dir: str | None = None,  # folder of the data sets, as for `adacc.datasets.load`
     n_jobs: int = 1,
-    executor: str = "process",
+    executor: str = "process",  # worker processes, "local": this process, or "dask": workers of the connected client
 ) -> Iterator[Done]:
     """Compute tasks, and yield each when it is done.
 
     A run can be killed at any time: results are written atomically, and the next run computes the missing tasks.
-
-    Parameters
-    ----------
-    protocol : Protocol
-        Settings of the study.
-    store : Store
-        The folder of the results; it must be empty or hold the same study.
-    tasks : list of Task, default=None
-        The tasks to compute, from `begin`; None: all that are not stored.
-    data_dir : str, default=None
-        Folder of the data sets, as for `adacc.datasets.load`.
-    n_jobs : int, default=1
-        Number of parallel tasks.
-    executor : {"process", "local", "dask"}, default="process"
-        Worker processes, this process, or the workers of the connected Dask client.
     """
     tasks = begin(protocol, store) if tasks is None else tasks
     compute_one = partial(compute_and_store, protocol, store=store, data_dir=data_dir)

@@ -46,55 +46,27 @@ class StudyError(ValueError):
 
 @dataclass(frozen=True)
 class Series:
-    """The results of a method after some number of rounds, on one test fold.
-
-    Attributes
-    ----------
-    cost : float or None
-        Tuned cost of the negative class.
-    library : str
-        Library of the method, with its version.
-    seconds : float
-        Time to train for all numbers of rounds and costs, and to score.
-    measures : dict
-        As returned by `adacc.metrics.evaluate`.
-    error : str or None
-        Traceback if the method failed; then `measures` is empty.
-    """
+    """The results of a method after some number of rounds, on one test fold."""
 
     method: str
     dialect: str
     rounds: int
-    cost: float | None
-    library: str
-    seconds: float
-    measures: dict[str, float]
-    error: str | None = None
+    cost: float | None  # tuned cost of the negative class
+    library: str  # library of the method, with its version
+    seconds: float  # time to train for all numbers of rounds and costs, and to score
+    measures: dict[str, float]  # as returned by `adacc.metrics.evaluate`
+    error: str | None = None  # traceback if the method failed; then `measures` is empty
 
 
 @dataclass(frozen=True)
 class Result:
-    """The results of a task.
+    """The results of a task."""
 
-    Attributes
-    ----------
-    rows : ndarray of shape (n_test,)
-        Indices of the test rows in the data set.
-    y : ndarray of shape (n_test,)
-        Their targets.
-    scores : ndarray of shape (n_series, n_test)
-        Above 0 the positive class is predicted; NaN if the method failed.
-    series : list of Series
-        Descriptions of the rows of `scores`.
-    seconds : float
-        Time for all methods.
-    """
-
-    rows: NDArray[np.int32]
-    y: NDArray[np.int8]
-    scores: NDArray[np.float32]
-    series: list[Series]
-    seconds: float
+    rows: NDArray[np.int32]  # (n_test,): indices of the test rows in the data set
+    y: NDArray[np.int8]  # (n_test,): their targets
+    scores: NDArray[np.float32]  # (n_series, n_test): above 0 the positive class is predicted; NaN if the method failed
+    series: list[Series]  # descriptions of the rows of `scores`
+    seconds: float  # time for all methods
 
 
 class Store:

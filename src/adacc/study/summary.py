@@ -21,32 +21,21 @@ from adacc.study.store import Store, StudyError
 MEASURES = ("balanced_accuracy", "gmean", "tpr", "tnr", "f1", "auc", "opm")
 NO_ROUNDS = [name for name, baseline in BASELINES.items() if not baseline.boosts]
 """Methods without rounds, reported under T = 1."""
-DIGITS = 4
-"""Decimals of percentages; smaller differences count as ties."""
+DIGITS = 4  # decimals of percentages; smaller differences count as ties
 KEYS = ["dataset", "method", "dialect", "rounds"]
-SETS = "sets"
-"""Folder of the CSV files, one for each set."""
+SETS = "sets"  # folder of the CSV files, one for each set
 
 
 @dataclass(frozen=True)
 class Summary:
-    """The data of the tables.
+    """The data of the tables."""
 
-    Attributes
-    ----------
-    protocol : Protocol
-        The study.
-    frame : DataFrame
-        A row for each set, method, dialect and number of rounds, sorted by set: the number of folds (``parts``) and
-        of failures, the mean cost, the mean seconds to train and to score, and the mean and standard deviation over
-        the folds of each measure, in per cent. Values are rounded as in the CSV files, which give the same tables.
-    unfinished : list of str
-        Sets that are left out because a fold is missing.
-    """
-
-    protocol: Protocol
+    protocol: Protocol  # the study
+    # A row for each set, method, dialect and number of rounds, sorted by set: the number of folds (``parts``) and of
+    # failures, the mean cost, the mean seconds to train and to score, and the mean and standard deviation over the
+    # folds of each measure, in per cent. Values are rounded as in the CSV files, which give the same tables.
     frame: pd.DataFrame
-    unfinished: list[str]
+    unfinished: list[str]  # sets that are left out because a fold is missing
 
     @cached_property
     def sets(self) -> list[str]:

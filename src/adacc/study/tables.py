@@ -25,25 +25,15 @@ BEST, SECOND = 1, 2
 
 @dataclass(frozen=True)
 class Table:
-    """A table of text cells, with marks on the best and second best values.
-
-    Attributes
-    ----------
-    n_labels : int
-        Number of label columns.
-    marks : dict
-        BEST or SECOND by (row, column).
-    notes : list of str
-        Notes below the table.
-    """
+    """A table of text cells, with marks on the best and second best values."""
 
     name: str
     title: str
     columns: list[str]
     rows: list[list[str]]
-    n_labels: int = 1
-    marks: dict[tuple[int, int], int] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    n_labels: int = 1  # number of label columns
+    marks: dict[tuple[int, int], int] = field(default_factory=dict)  # BEST or SECOND by (row, column)
+    notes: list[str] = field(default_factory=list)  # notes below the table
 
 
 def all_tables(summary: Summary) -> list[Table]:

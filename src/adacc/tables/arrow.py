@@ -12,11 +12,8 @@ import pyarrow.parquet as pq
 
 from adacc.tables.errors import TableError, check_names, is_unnamed_index, table_errors
 
-ROWS = 65_536
-"""Maximum number of rows of a batch."""
-
-BUFFER = 1 << 16
-"""Bytes read at a time from a column of a Parquet file, instead of a whole row group."""
+ROWS = 65_536  # maximum number of rows of a batch
+BUFFER = 1 << 16  # bytes read at a time from a column of a Parquet file, instead of a whole row group
 
 
 class ParquetTable:

@@ -17,19 +17,7 @@ from adacc.tables.sources import OpenTable, open_table
 
 
 class Chunks:
-    """A Parquet file, or a directory of Parquet files, in chunks of rows; the same values as `read_frame`.
-
-    Attributes
-    ----------
-    where : str
-        The name of the table in messages.
-    n_rows : int
-        Number of rows.
-    kinds : dict of str to str
-        The kind of each feature; see `kinds_of`.
-    whole : list of str
-        The features of integer types.
-    """
+    """A Parquet file, or a directory of Parquet files, in chunks of rows; the same values as `read_frame`."""
 
     def __init__(
         self, source: Source | OpenTable, drop: Iterable[str] = (), target: str | None = None, keep: Iterable[str] = ()

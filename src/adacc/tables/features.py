@@ -14,11 +14,8 @@ from adacc.tables.arrow import ROWS
 from adacc.tables.chunks import Chunks
 from adacc.tables.errors import Source, TableError, source_name
 
-MIN_ID_VALUES = 50
-"""Minimum number of rows, or of distinct values, to recognize an id column."""
-
-FIRST_ROWS = 4096
-"""Rows of all columns that are read before all rows of a few columns."""
+MIN_ID_VALUES = 50  # minimum number of rows, or of distinct values, to recognize an id column
+FIRST_ROWS = 4096  # rows of all columns that are read before all rows of a few columns
 
 
 def check_features(frame: pd.DataFrame, source: Source = "the table") -> None:
@@ -56,15 +53,7 @@ def check_any(where: str, n_columns: int) -> None:
 
 
 def check_chunks(chunks: Chunks, n_labels: Mapping[str, int]) -> None:
-    """`check_features` for a table in chunks.
-
-    Parameters
-    ----------
-    chunks : Chunks
-        The table.
-    n_labels : mapping of str to int
-        Number of labels of each categorical column.
-    """
+    """`check_features` for a table in chunks, with the number of labels of each categorical column."""
     n_rows = chunks.n_rows
     empty = {*(name for name, count in n_labels.items() if not count), *_empty_number_columns(chunks)}
     ids = {name: count for name, count in n_labels.items() if count > max(MIN_ID_VALUES, n_rows / 2)}

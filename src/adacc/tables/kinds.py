@@ -84,21 +84,9 @@ def kind_of_labels(labels: set[str]) -> Kind:
 
 
 def as_kind(column: Any, kind: str, place: Place) -> Any:
-    """Convert a column to its kind in the training data.
+    """Convert a column of text or typed values to its kind in the training data; see `kinds_of`.
 
-    Parameters
-    ----------
-    column : Array or ChunkedArray
-        Text or typed values.
-    kind : str
-        See `kinds_of`.
-    place : Place
-        Position of its first cell.
-
-    Returns
-    -------
-    ndarray or pandas array
-        Floats, booleans (objects if values are missing), or a categorical of strings.
+    Returns floats, booleans (objects if values are missing), or a categorical of strings.
     """
     column = decoded(column)
     if not any(fits(column.type) for fits in USABLE):

@@ -21,14 +21,7 @@ MISSING_WORDS = frozenset(word for word in MISSING if word.strip())
 def as_labels(column: Any, place: Place, typed: bool) -> Any:
     """The labels of the target column as a pandas or NumPy array; missing labels are None or NaN.
 
-    Parameters
-    ----------
-    column : Array or ChunkedArray
-        Values of any type, or text from files without types.
-    place : Place
-        Position of the column.
-    typed : bool
-        Whether the file stores types.
+    The values are of any type if the file stores types, and text if not.
     """
     if not typed:
         return _of_text(column, place)

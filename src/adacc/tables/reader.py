@@ -39,11 +39,8 @@ DATES = (
 )
 DATE = rf"^({'|'.join(DATES)})([ T][0-9]{{1,2}}:[0-9:.]+.*)?$"
 
-MIN_NUMBER_SHARE = 0.5
-"""Share of numbers among the values of a column above which other values are errors."""
-
-MAX_INTERVAL_LABELS = 20
-"""Distinct values up to which a column can contain interval labels, such as 0, 1, 2, 3+."""
+MIN_NUMBER_SHARE = 0.5  # share of numbers among the values of a column above which other values are errors
+MAX_INTERVAL_LABELS = 20  # distinct values up to which a column can contain interval labels, such as 0, 1, 2, 3+
 
 
 def read_frame(

@@ -27,28 +27,15 @@ ENDINGS = (*TEXT, ".parquet", *ARROW)
 
 
 class OpenTable(Protocol):
-    """An open table, of which only the column names have been read.
+    """An open table, of which only the column names have been read."""
 
-    Attributes
-    ----------
-    where : str
-        Name of the table in messages.
-    names : list of str
-        Names of the columns.
-    index : sequence of str
-        Columns that are the index of a pandas frame.
-    typed : bool
-        Whether the file stores types. If not, `table` infers them except for the columns `as_text`, and `batches`
-        returns text.
-    decimal : str
-        The decimal separator of numbers in text.
-    """
-
-    where: str
-    names: list[str]
-    index: Sequence[str]
+    where: str  # name of the table in messages
+    names: list[str]  # names of the columns
+    index: Sequence[str]  # columns that are the index of a pandas frame
+    # Whether the file stores types. If not, `table` infers them except for the columns `as_text`, and `batches` returns
+    # text.
     typed: bool
-    decimal: str
+    decimal: str  # the decimal separator of numbers in text
 
     def table(self, columns: Sequence[str], as_text: Collection[str] = ()) -> pa.Table: ...
 

@@ -20,11 +20,8 @@ MISSING = ("", " ", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-
 
 TRUE, FALSE = ("True", "TRUE", "true"), ("False", "FALSE", "false")
 
-SEPARATORS = ",\t;|"
-"""Field separators to detect, the most likely first."""
-
-FIRST_LINES, FIRST_BYTES = 50, 1 << 18
-"""Maximum number of lines and bytes used to detect the separator."""
+SEPARATORS = ",\t;|"  # field separators to detect, the most likely first
+FIRST_LINES, FIRST_BYTES = 50, 1 << 18  # maximum number of lines and bytes used to detect the separator
 
 BLOCK, BLOCK_PER_COLUMN = 4 << 20, 512
 """Bytes parsed at a time, and the minimum per column, as a row must fit in a block."""
@@ -47,18 +44,8 @@ BINARY_FORMATS = {
 class TextFile:
     """An open text file, of which the column names have been read.
 
-    Parameters
-    ----------
-    stream : binary file
-        A stream with `peek` and `readline`.
-    where : str
-        Name of the file in messages.
-    separator : str or None
-        Field separator; None detects it.
-    decimal : str
-        Decimal separator.
-    again : bool
-        Whether the stream can be read again from its beginning.
+    The stream has `peek` and `readline`. A separator of None is detected. `again` tells whether the stream can be read
+    again from its beginning.
     """
 
     typed = False

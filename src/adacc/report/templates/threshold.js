@@ -66,8 +66,8 @@ function cheapest(method, costs) {
 }
 
 function showCounts(column, counts, costs) {
-  for (const [name, rows] of Object.entries(counts)) {
-    document.getElementById(`${column}-${name}`).textContent = count(rows);
+  for (const name of ["caught", "missed", "alarms", "left_alone"]) {
+    document.getElementById(`${column}-${name}`).textContent = count(counts[name]);
   }
   document.getElementById(`${column}-cost`).textContent = costs ? money(total(counts, costs)) : "–";
 }

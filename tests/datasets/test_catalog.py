@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from adacc.datasets import CATALOGUE, checksum, load
-from adacc.datasets.catalogue import OpenML
+from adacc.datasets.catalog import OpenML
 
 
 def test_counts_are_the_papers(paper_table):
@@ -18,7 +18,7 @@ def test_counts_are_the_papers(paper_table):
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error", "ignore::ResourceWarning")
 def test_prepared_file_is_the_catalogues(load_table, name):
     frame, y = load_table(name)
     assert tuple(frame) == CATALOGUE[name].columns

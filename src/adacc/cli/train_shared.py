@@ -15,22 +15,13 @@ if TYPE_CHECKING:
 
 
 class Trained(NamedTuple):
-    """A trained model, the kinds of its columns, and its confusion matrix.
-
-    Attributes
-    ----------
-    positive : label or None
-        The positive class; None if multi-class.
-    others : list of str
-        Labels merged into 'other'.
-    counts : ndarray of shape (n_classes, n_classes)
-        Confusion matrix of the training rows: rows are true classes, columns predicted ones.
-    """
+    """A trained model, the kinds of its columns, and its confusion matrix."""
 
     model: BaseAdditiveClassifier
     kinds: Mapping[str, str]
-    positive: Any
-    others: list[str]
+    positive: Any  # the positive class; None if multi-class
+    others: list[str]  # labels merged into 'other'
+    # (n_classes, n_classes): confusion matrix of the training rows: rows are true classes, columns predicted ones
     counts: NDArray[Any]
 
 

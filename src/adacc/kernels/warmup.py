@@ -1,0 +1,116 @@
+"""Compilation of the common kernels in advance.
+
+``python -m adacc.kernels.warmup GROUP ...`` compiles them from last to first, in the background of a command that
+compiles them from first to last: the two meet in the middle, since each finds what the other has cached.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from numba import types
+
+from adacc import kernels
+from adacc.kernels.jit import is_cached, logger
+
+Signature = tuple[str, tuple[Any, ...]]
+"""Name and argument types of a kernel."""
+
+_int, _float = types.int64, types.float64
+_i1, _i2, _f1, _f2, _f3 = _int[::1], _int[:, ::1], _float[::1], _float[:, ::1], _float[:, :, ::1]
+_u8, _bins, _rows, _hashes, _bool = (
+    types.uint8[::1],
+    types.uint8[:, ::1],
+    types.uint32[::1],
+    types.uint64[::1],
+    types.b1[::1],
+)
+_nodes = types.int32[::1], _rows, types.int32[:, ::1]
+_work = types.Tuple(
+    (
+        _i2, _f2, _i1, _i1, _i1, _i1, _i1, _f1, types.Tuple((_rows, _f1, _f1, _u8)), _i2,
+        types.Tuple((_i1, _i1, _i1, _f2, _i1, _bool)), _f1, _i1,
+    )
+)  # fmt: skip
+
+
+def _tree(sizes: Any) -> tuple[Any, ...]:
+    return (
+        _bins, _i1, _bool, _rows, _f1, sizes, _i1, _int, _int, _float, _int, _int, _float, _int, _i1, _f3, _work,
+        *_nodes, _u8, _f1, _u8, _f2,
+    )  # fmt: skip
+
+
+_splits = _f2, _f1, _f1, _i1, _bool, _int, _int, _int, _float, _f1, _i1
+
+GROUPS: dict[str, list[Signature]] = {
+    "stumps": [  # on numbers, two classes, in the order of their use
+        ("take_columns", (_f2, _rows, _int, _f2)),
+        ("whole_range", (_f1,)),
+        ("group_values", (_f1, types.uint16[::1], _i1, _f1)),
+        ("fill_bins", (_f1, _f1, _i1, _int, _f1)),
+        ("bin_on_grid", (_f1, _f1, _hashes, _float, _f1, _u8)),
+        ("most_frequent", (_u8, _int, _i1)),
+        ("hash_rows", (_bins, _i1, _hashes, _hashes)),
+        ("find_first", (_hashes, _rows, _rows)),
+        ("add_rows", (_bins, _i1, _rows, _f1, _i1, _i1, _f2)),
+        ("best_splits_two", _splits),
+        ("choose_split", (_f1, _i1, _f2, _f1, _i1, _bool, _int, _float, _f2, _i1, _u8, _f2)),
+        ("add_votes", (_u8, _u8, types.UniTuple(_float, 2), _f1, _i1, _float, _u8, _f1, _i2, _f1)),
+        ("reweigh", (_u8, _i2, _f2, _i1, _f2, _f1, _f1, _f1, _f1, _f1, _bool, _rows, _f1, _i1)),
+        ("add_steps", (_f2, _i1, _i1, _f1, _f2, _f2)),
+    ],
+    "frames": [  # integers, equal rows, few values
+        ("count_integers", (_f1, _f1, _float, _f2, _i1, _f1, _f1)),
+        ("bin_integers", (_f1, _f1, _float, _int, _u8)),
+        ("bin_by_search", (_f1, _f1, _u8)),
+        ("all_same", (_u8, _i1, _rows)),
+        ("add_steps", (_float[::1, :], _i1, _i1, _f1, _f2, _f2)),
+    ],
+    "sparse": [
+        ("add_entries", (_i1, _rows, _rows, _f1, _i1, _i1, _f2)),
+        ("fill_defaults", (_f1, _f1, _i1, _i1, _i1, _f2)),
+        ("hash_entries", (_rows, _u8, _int, _hashes, _hashes)),
+    ],
+    "samplers": [("weigh_pairs", (_u8, _u8, _f1, _f1, _i1, _f2))],
+    "trees": [
+        ("grow_tree", _tree(types.none)),
+        ("add_leaves", (_bins, _i1, _bool, _i1, *_nodes, _f2, _f2)),
+    ],
+    "classes": [  # three or more; trees with leaves of a minimum size
+        ("best_splits", _splits),
+        ("add_votes_each", (_u8, _u8, _f1, _f1, _i1, _float, _u8, _f2, _i2, _f1)),
+        ("grow_tree", _tree(_f1)),
+        ("find_leaves", (_bins, _i1, _bool, *_nodes, _rows)),
+    ],
+}
+"""The common kernels."""
+
+
+def signatures(*groups: str) -> list[Signature]:
+    """The kernels of some groups, of all if none is named."""
+    return [signature for group in groups or GROUPS for signature in GROUPS[group]]
+
+
+def missing(wanted: Sequence[Signature]) -> list[str]:
+    """Names of the kernels that are not cached."""
+    found = {name: getattr(kernels, name) for name, _ in wanted}
+    return [name for name, each in found.items() if hasattr(each, "signatures") and not is_cached(each)]
+
+
+def compile_kernels(wanted: Sequence[Signature]) -> Iterator[str]:
+    """Compile kernels or read them from the cache; yields the name of each when it is ready."""
+    for name, argument_types in wanted:
+        dispatcher = getattr(kernels, name)
+        if hasattr(dispatcher, "compile"):  # else the JIT is disabled
+            dispatcher.compile(argument_types)
+        yield name
+
+
+if __name__ == "__main__":
+    logger.setLevel(logging.ERROR)
+    for _ in compile_kernels(signatures(*sys.argv[1:])[::-1]):
+        pass
