@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from document import fill
+from forest_defaults import family
 
 from adacc import metrics
 from adacc.evaluation import statistics as stats
@@ -136,17 +137,18 @@ def on_unseen(table: pd.DataFrame) -> str:
 
 
 def candidates(table: pd.DataFrame) -> str:
-    """Mean measures of the candidates for the defaults."""
-    shown = (
-        table.groupby(["bags", "share_of_f1"], sort=False)[["balanced_accuracy", "gmean", "opm", "auc"]].mean() * 100
-    )
-    worth = shown[["balanced_accuracy", "gmean", "opm"]].sum(axis=1)
-    lines = ["| Bags | share of F1 | bal. acc. | gmean | OPM | AUC |", "|---|---:|---:|---:|---:|---:|"]
-    for (bags, share), row in shown.iterrows():
-        cells = " | ".join(f"{value:.2f}" for value in row)
-        mark = "**" if worth[bags, share] == worth.max() else ""
-        lines.append(f"| {mark}{bags}{mark} | {share:g} | {cells} |")
-    return "\n".join(lines)
+    """Mean measures of the candidates for the defaults, by family of sets; the candidates of a stage by their sum."""
+    measures = ["balanced_accuracy", "average_precision", "auc", "log_loss"]
+    parts = []
+    for _, stage in table.groupby("stage"):
+        by_family = stage.assign(family=stage["dataset"].map(family)).groupby(["candidate", "family"])[measures].mean()
+        means = by_family.groupby("candidate").mean()
+        means["sum"] = means[measures[:3]].sum(axis=1)
+        lines = ["| Candidate | bal. acc. | AP | AUC | log loss | sum |", "|---|---:|---:|---:|---:|---:|"]
+        for name, row in means.sort_values("sum").iterrows():
+            lines.append(f"| {name} | {' | '.join(f'{value:.2f}' for value in row)} |")
+        parts.append("\n".join([f"{stage['dataset'].nunique()} data sets:", "", *lines]))
+    return "\n\n".join(parts)
 
 
 def main() -> None:
@@ -166,7 +168,7 @@ def main() -> None:
             "tests": tests(study),
             "sets": by_set(study),
             "unseen": on_unseen(pd.read_csv(options.results / "unseen.csv")),
-            "candidates": candidates(pd.read_csv(options.results / "defaults.csv")),
+            "candidates": candidates(pd.read_csv(options.results / "prototypes.csv")),
         },
     )
 

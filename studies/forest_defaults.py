@@ -1,11 +1,9 @@
-"""Chooses the defaults of AdaCCForestClassifier, the same for all sets, without the test rows.
+"""Compares candidates for the defaults of AdaCCForestClassifier, by the protocol in forest_protocol.md.
 
-Only the training rows of the first of five folds of every set are used, in three folds. A candidate is the weight of
-the balanced and of the ratio-10 bags (only one of them, both alike, or tuned on out-of-bag rows), and the share of F1
-in the choice of the threshold. The candidate with the largest sum of balanced accuracy, gmean and OPM, averaged over
-the sets, becomes the default. Leaving out one set at a time shows whether a single set determines the choice.
+    python studies/forest_defaults.py --data DIR --data DIR --out studies/results/forest/defaults.csv --jobs 2
 
-    python studies/forest_defaults.py --data-dir DIR --out studies/results/forest/defaults.csv --jobs 2
+Every folder holds Parquet files with a column `target` (1: the rare class). A set that the output already has is not
+computed again.
 """
 
 from __future__ import annotations
@@ -15,66 +13,127 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
-from sklearn.model_selection import StratifiedKFold
+from sklearn.metrics import average_precision_score, log_loss
+from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from adacc import AdaCCForestClassifier, metrics
-from adacc.estimators import forest as tuning
-from adacc.estimators.base import restore
-from adacc.estimators.input_validation import read_training
-from adacc.study.plan import Task, read_protocol
-from adacc.study.run import load, split
+from adacc.algorithms.adaboost import AdaBoost
+from adacc.estimators import forest
 
-MEASURES = ("balanced_accuracy", "gmean", "opm", "auc")
-MIXING_WEIGHTS = {"balanced": (0.0,), "ratio-10": (1.0,), "both alike": (0.5,), "both, tuned": tuning.MIXING_WEIGHTS}
-SHARES_OF_F1 = (0.0, 0.05, 0.1)
+MAX_ROWS, FEW_ROWS = 20_000, 2_000
+FAMILIES = (
+    "abalone", "car", "kddcup", "kr-vs-k", "page-blocks", "poker", "shuttle", "thyroid", "vehicle", "wine", "yeast"
+)  # fmt: skip
+LARGE_NASA = ("JM1", "KC1", "MC1", "PC5")
+KINDS = ("balanced", "ratio-10", "full")
+
+CANDIDATES: dict[str, dict[str, Any]] = {
+    "default": {},
+    "balanced bags only": {"kinds": ("balanced",)},
+    "balanced and ratio-10 bags": {"kinds": ("balanced", "ratio-10")},
+    "balanced and full bags": {"kinds": ("balanced", "full")},
+    "ratio-10 and full bags": {"kinds": ("ratio-10", "full")},
+    "AdaBoost in the bags": {"rule": AdaBoost},
+    "one tree per bag": {"n_rounds": 1, "long_rounds": 1},
+    "50 balanced bags": {"n_estimators": 50},
+    "100 balanced bags": {"n_estimators": 100},
+    "min_samples_leaf=1": {"min_samples_leaf": 1},
+    "min_samples_leaf=5": {"min_samples_leaf": 5},
+    "max_depth=5": {"max_depth": 5},
+    "max_depth=8": {"max_depth": 8},
+    "max_leaf_nodes=16": {"max_leaf_nodes": 16},
+}
 
 
-def try_out(dataset: str, data_dir: str | None) -> list[dict]:
-    """Every candidate on one set: means over the three folds."""
-    protocol, data = replace(read_protocol("forest"), folds=5), load(dataset, None, data_dir)
-    train, _ = split(protocol, Task(dataset, 0, 0), data.target)
-    X, y = data.frame.iloc[train].reset_index(drop=True), data.target[train]
-    found = {(bags, share): [] for bags in MIXING_WEIGHTS for share in SHARES_OF_F1}
-    for grown_on, scored in StratifiedKFold(3, shuffle=True, random_state=1).split(X, y):
-        model = AdaCCForestClassifier(random_state=0, pos_label=1)
-        training_set = read_training(model, X.iloc[grown_on], y[grown_on])
-        forest = model._grow(training_set, model._bags(), n_threads=1)
-        tuning_rows = model._tuning_rows(forest, training_set, model._bags(), n_threads=1)
-        for (bags, share), measured in found.items():
-            tuning.MIXING_WEIGHTS, tuning.F1_WEIGHT = MIXING_WEIGHTS[bags], share
-            restore(model, model._tune(forest, training_set, tuning_rows))
-            scores = model.decision_function(X.iloc[scored])
-            measured.append(metrics.evaluate(y[scored], (scores > 0).astype(int), scores, pos_label=1))
-    return [
-        {"dataset": dataset, "bags": bags, "share_of_f1": share}
-        | {name: np.mean([each[name] for each in measured]) for name in MEASURES}
-        for (bags, share), measured in found.items()
-    ]
+def family(dataset: str) -> str:
+    """Sets of the same source are one family."""
+    if dataset.startswith("nasa-"):
+        return "nasa, large" if dataset.endswith(LARGE_NASA) else "nasa, small"
+    name = "thyroid" if dataset == "sick_euthyroid" else dataset
+    return next((each for each in FAMILIES if each in name), name)
+
+
+class Variant(AdaCCForestClassifier):
+    """A forest without some kinds of bags."""
+
+    def with_kinds(self, kinds: tuple[str, ...]) -> Variant:
+        self.kinds = kinds
+        return self
+
+    def _bags(self, n_rows: int) -> Any:
+        bags = super()._bags(n_rows)
+        return replace(bags, specs=tuple(s for s, k in zip(bags.specs, KINDS, strict=True) if k in self.kinds))
+
+
+def fit(X: pd.DataFrame, y: np.ndarray, kinds=KINDS, rule=None, long_rounds=None, **parameters) -> Variant:
+    model = Variant(pos_label=1, random_state=0, calibration="sigmoid", **parameters).with_kinds(kinds)
+    with (
+        patch.object(forest, "AdaCC2", rule or forest.AdaCC2),
+        patch.object(forest, "LONG_ROUNDS_FACTOR", long_rounds or forest.LONG_ROUNDS_FACTOR),
+    ):
+        return model.fit(X, y)
+
+
+def splits(y: np.ndarray):
+    """Training and test rows, all among the training rows of the first of five folds."""
+    rows, _ = next(iter(StratifiedKFold(5, shuffle=True, random_state=0).split(y, y)))
+    if len(rows) > MAX_ROWS:
+        rows, _ = train_test_split(rows, train_size=MAX_ROWS, stratify=y[rows], random_state=0)
+    for seed in (1, 2, 3) if len(rows) < FEW_ROWS else (1,):
+        for train, test in StratifiedKFold(3, shuffle=True, random_state=seed).split(rows, y[rows]):
+            yield rows[train], rows[test]
+
+
+def try_out(path: Path, names: list[str]) -> list[dict]:
+    """The candidates on one set: means over the folds."""
+    frame = pd.read_parquet(path)
+    y = frame.pop("target").to_numpy().astype(int)
+    found = []
+    for name in names:
+        measured = []
+        for train, test in splits(y):
+            model = fit(frame.iloc[train], y[train], **CANDIDATES[name])
+            scores = model.decision_function(frame.iloc[test])
+            of_labels = metrics.evaluate(y[test], (scores > 0).astype(int), scores, pos_label=1)
+            measured.append({
+                "balanced_accuracy": of_labels["balanced_accuracy"], "gmean": of_labels["gmean"],
+                "average_precision": average_precision_score(y[test], scores), "auc": of_labels["auc"],
+                "log_loss": log_loss(y[test], model.predict_proba(frame.iloc[test])),
+            })  # fmt: skip
+        means = pd.DataFrame(measured).mean() * 100
+        found.append({"dataset": path.stem, "candidate": name, **means.to_dict()})
+    return found
+
+
+def summary(table: pd.DataFrame) -> pd.DataFrame:
+    """Means over the families of the means over their sets, and the sum that decides."""
+    by_family = table.assign(family=table["dataset"].map(family)).drop(columns="dataset")
+    means = by_family.groupby(["candidate", "family"], sort=False).mean().groupby("candidate", sort=False).mean()
+    return means.assign(sum=means["balanced_accuracy"] + means["average_precision"] + means["auc"]).round(2)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Choose the defaults of AdaCCForestClassifier.")
-    parser.add_argument("--data-dir", help="a folder with the data sets")
+    parser = argparse.ArgumentParser(description="Compare candidates for the defaults of AdaCCForestClassifier.")
+    parser.add_argument("--data", type=Path, action="append", required=True, help="a folder of Parquet files")
+    parser.add_argument("--candidates", type=lambda text: text.split(","), default=list(CANDIDATES))
     parser.add_argument("--out", type=Path, required=True, help="where the figures go, as CSV")
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
+    done = pd.read_csv(options.out) if options.out.exists() else pd.DataFrame({"dataset": []})
+    paths = sorted(
+        (path for folder in options.data for path in folder.glob("*.parquet")), key=lambda p: p.stat().st_size
+    )
     with ProcessPoolExecutor(options.jobs) as workers:
-        each = workers.map(partial(try_out, data_dir=options.data_dir), read_protocol("forest").datasets)
-        table = pd.DataFrame([row for rows in each for row in rows])
-    table.to_csv(options.out, index=False, float_format="%.6f")
-    print(summary(table))
-
-
-def summary(table: pd.DataFrame) -> str:
-    candidates = table.groupby(["bags", "share_of_f1"])[list(MEASURES)].mean() * 100
-    worth = table.assign(worth=table[["balanced_accuracy", "gmean", "opm"]].sum(axis=1))
-    by_set = worth.pivot_table("worth", "dataset", ["bags", "share_of_f1"])
-    chosen = pd.Series([by_set.drop(index=name).mean().idxmax() for name in by_set.index])
-    best = f"best: {by_set.mean().idxmax()}; with one set left out: {chosen.value_counts().to_dict()}"
-    return f"{candidates.round(2).to_string()}\n\n{best}"
+        left = [path for path in paths if path.stem not in set(done["dataset"])]
+        for rows in workers.map(partial(try_out, names=options.candidates), left):
+            done = pd.concat([done, pd.DataFrame(rows)])
+            done.to_csv(options.out, index=False, float_format="%.4f")
+    print(summary(done).to_string())
 
 
 if __name__ == "__main__":

@@ -536,7 +536,7 @@ def test_a_forest_that_wins_is_described_and_trained_as_printed(here):
     result, out = figures("clinic.csv", "--target", "ill", *SMALL, "--methods", "adacc-forest", "--report", "r.html")
     (line,) = result["methods"]
     assert (line["label"], line["own"]) == ("AdaCC forest", True)
-    model, bags = result["model"], 46
+    model, bags = result["model"], 126
     assert (model["method"], model["bags"], model["shapes"], model["rounds_history"]) == (
         "adacc-forest", bags, [], None
     )  # fmt: skip
@@ -548,7 +548,7 @@ def test_a_forest_that_wins_is_described_and_trained_as_printed(here):
     assert out.endswith(f"Next: {model['train_command']}\n")
     assert command(*shlex.split(model["train_command"])[1:])[0] == 0
     trained = adacc.load("clinic.adacc")
-    assert (trained.n_estimators, trained.n_iter_) == (40, model["rounds"])
+    assert (trained.n_estimators, trained.n_iter_) == ("auto", model["rounds"])
     shares = dict(zip(trained.feature_names_in_, trained.feature_importances_, strict=True))
     assert {each["feature"]: each["share"] for each in model["importances"]} == pytest.approx(
         {name: share for name, share in shares.items() if share}

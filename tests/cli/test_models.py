@@ -103,13 +103,13 @@ def test_a_forest_is_trained_like_any_method(folder, tmp_path, target, drop):
     due = adacc.AdaCCForestClassifier(n_estimators=6, calibration="sigmoid", random_state=3)
     due.fit(old[FEATURES], old[target])
     np.testing.assert_array_equal(model.predict_proba(old[FEATURES]), due.predict_proba(old[FEATURES]))
-    assert f"method: adacc-forest, {model.n_iter_} trees on 7 bags\n" in out
+    assert f"method: adacc-forest, {model.n_iter_} trees on 12 bags\n" in out
     assert f"Balanced accuracy on out-of-bag rows: {due.oob_balanced_accuracy_:.1%}. Recall in the table is on" in out
     assert "optimistic" not in out
     assert "costs:" not in out
 
 
-@pytest.mark.parametrize(("method", "size"), [("adaboost", "100 of 100 rounds"), ("adacc-forest", "on 46 bags")])
+@pytest.mark.parametrize(("method", "size"), [("adaboost", "100 of 100 rounds"), ("adacc-forest", "on 126 bags")])
 def test_without_a_number_of_rounds_a_model_is_as_python_has_it(folder, tmp_path, method, size):
     asked = ["--method", method, "--drop", "size,code", "--id", "claim", "--model", tmp_path / "m.adacc"]
     code, out, err = command("train", folder / "old.csv", "--target", "outcome", *asked)

@@ -392,7 +392,7 @@ class TestModel:
             name: share for name, share in shares.items() if share
         }
         nothing = {"cost": None, "shapes": [], "rounds_history": None}
-        assert found == {"rounds": len(fitted.estimators_), "bags": 8, **nothing}
+        assert found == {"rounds": len(fitted.estimators_), "bags": 7 + 3 + 3, **nothing}
         with pytest.raises(ValueError, match="adacc-forest has no option 'costs'"):
             final_model.choose("adacc-forest", costs="balanced")
 

@@ -3,11 +3,15 @@
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from support import thinned
 
+import adacc
 from adacc import kernels
-from adacc.data.binning import NONE, NumericBins, find_thresholds
+from adacc.data.binning import FEW_ROWS, NONE, NumericBins, find_thresholds
+from adacc.data.columns import read
+from adacc.data.threads import Threads
 from adacc.estimators.input_validation import number_labels
 from adacc.kernels.thresholds import INSERTION_SORT_MAX
 
@@ -163,3 +167,16 @@ def test_labels_at_the_ends_of_their_type():
         classes, numbers = number_labels(labels)
         np.testing.assert_array_equal(classes, np.unique(labels))
         np.testing.assert_array_equal(classes[numbers], labels)
+
+
+def test_few_rows_are_binned_as_many_are():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(500, 3)), columns=list("abc"))
+    frame["whole"], frame["kind"] = rng.integers(0, 30, 500), pd.Categorical(rng.choice(["u", "v", "w"], 500))
+    frame.loc[::7, "b"] = np.nan
+    model = adacc.AdaCC1Classifier(n_estimators=2).fit(frame, rng.integers(0, 2, 500))
+    bin_mapper, order = model.fitted_model_.bin_mapper, np.array([5, 2, 2, 40], dtype=np.uint32)
+    whole = bin_mapper.bins(read(frame), np.arange(500, dtype=np.uint32), Threads(1))
+    np.testing.assert_array_equal(bin_mapper.bins(read(frame[:50]), order, Threads(1)), whole[:, order])
+    several = np.arange(FEW_ROWS, dtype=np.uint32)
+    np.testing.assert_array_equal(bin_mapper.bins(read(frame), several, Threads(1)), whole[:, several])

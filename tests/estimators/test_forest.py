@@ -199,7 +199,7 @@ def test_frames_with_gaps_and_categories():
 
 def test_a_class_of_one_row():
     X, y = np.arange(12.0)[:, None], np.array([0] * 11 + [1])
-    model = adacc.AdaCCForestClassifier(**SMALL).fit(X, y)
+    model = adacc.AdaCCForestClassifier(**SMALL, min_samples_leaf=1).fit(X, y)
     assert np.isnan(model.oob_balanced_accuracy_)
     assert model.predict(X)[-1] == 1
     with pytest.raises(ValueError, match="calibration needs out-of-bag rows of every class"):
@@ -220,7 +220,7 @@ def test_what_the_file_says_of_the_bags_is_checked(tmp_path):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"n_estimators": 0}, "n_estimators must be a whole number of at least 1, got 0"),
+        ({"n_estimators": 0}, "n_estimators must be a whole number of at least 1 or 'auto', got 0"),
         ({"n_rounds": 1.5}, "n_rounds must be a whole number of at least 1, got 1.5"),
         ({"max_depth": 0}, "max_depth must be a whole number of at least 1, got 0"),
         ({"max_features": "all"}, "max_features must be 'sqrt' or '2sqrt' or 'log2', got 'all'"),

@@ -208,7 +208,7 @@ class TestForest:
 
         monkeypatch.setattr(engine, "draw_bag", noted)
         adacc.AdaCCForestClassifier(n_estimators=6, random_state=0).fit(X, y, groups=groups)
-        assert len(bags) == 7
+        assert len(bags) == 6 + 3 + 3
         for order, among, members in bags:
             inside = set(groups[order[members]])
             assert inside <= set(groups[order[among]])

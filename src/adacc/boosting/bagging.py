@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from adacc.boosting.backend import Plan
 from adacc.boosting.local_backend import LocalBackend
 from adacc.boosting.loop import Boosting
 from adacc.data.binned import BinnedDataset
+from adacc.data.coarse import CoarseBins
 from adacc.data.groups import GroupDraw
 from adacc.data.rows import Rows
 from adacc.data.threads import Threads
@@ -23,6 +24,9 @@ from adacc.model.ensemble import Ensemble, contributions
 
 MAX_ROWS_OF_CLASS = 20_000
 """Maximum number of rows of a class in a bag."""
+
+MIN_ROWS_PER_LEAF, DEPTH_RANGE = 16, (4, 10)
+"""If the depth of trees follows from the number of rows, a full tree has this many rows per leaf, within a range."""
 
 BOOTSTRAP_SHARE = 1.0 - np.exp(-1.0)
 """Share of the groups in a bag: the expected share of distinct rows in a bootstrap sample."""
@@ -45,12 +49,22 @@ class BagSpec:
         Boosting rounds per bag.
     growth : Growth
         Limits of the trees.
+    depth_by_rows : bool
+        Whether the maximum depth follows from the number of rows in the bag instead.
     """
 
     n_bags: int
     ratio: float
     n_rounds: int
     growth: Growth
+    depth_by_rows: bool = False
+
+    def growth_for(self, n_rows: int) -> Growth:
+        """Limits of the trees on a bag of this many rows."""
+        if not self.depth_by_rows:
+            return self.growth
+        depth = round(np.log2(n_rows / MIN_ROWS_PER_LEAF))
+        return replace(self.growth, max_depth=int(np.clip(depth, *DEPTH_RANGE)))
 
 
 @dataclass(frozen=True)
@@ -113,13 +127,17 @@ def grow_forest(
         rng = np.random.default_rng([bags.seed, number])
         among = None if group_draw is None else group_draw.draw(BOOTSTRAP_SHARE, rng)
         bag, members = draw_bag(rows, spec.ratio, rng, among)
+        coarse = CoarseBins(binned.bin_mapper, rng)
         learner = TreeLearner(
-            np.ascontiguousarray(bins[:, members]), bag, binned.bin_mapper, bags.criterion, plan.negative_class,
-            spec.growth, bags.seed + number,
+            coarse.apply(bins, members), bag, coarse.bin_mapper, bags.criterion, plan.negative_class,
+            spec.growth_for(len(members)), bags.seed + number,
         )  # fmt: skip
         boosting = Boosting(LocalBackend(plan, learner, initial=1.0 / bag.class_weight))
         boosting.run(spec.n_rounds)
         ensemble = boosting.ensemble()
+        trees = _trees_of(ensemble)
+        coarse.restore(trees.nodes)
+        ensemble = replace(ensemble, models=Trees(trees.nodes, trees.starts, binned.bin_mapper))
         in_bag = np.zeros(len(rows.order), dtype=bool)
         in_bag[members if among is None else among] = True
         oob = np.flatnonzero(~in_bag[candidates])

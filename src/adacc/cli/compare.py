@@ -196,7 +196,7 @@ def _chosen(given: list[str], everyone: dict[str, Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(chosen))
 
 
-def _train_command(options: Namespace, problem: Any, method: str, rounds: int) -> str | None:
+def _train_command(options: Namespace, problem: Any, method: str, rounds: int | None) -> str | None:
     """The command that trains a method on the same classes."""
     if options.data is None:
         return None
@@ -207,7 +207,7 @@ def _train_command(options: Namespace, problem: Any, method: str, rounds: int) -
     for name, value in {**given, "--time": options.time}.items():
         arguments += option(name, value) if value else []
     arguments += text_format(options)
-    arguments += ["--rounds", str(rounds)] if rounds != 100 else []
+    arguments += ["--rounds", str(rounds)] if rounds not in (None, 100) else []
     return shlex.join([*arguments, "--model", f"{stem}.adacc"])
 
 

@@ -25,7 +25,6 @@ from adacc.algorithms import METHODS
 from adacc.algorithms.catalog import FORESTS, suggestion
 from adacc.compare.binary_problem import Problem
 from adacc.compare.splits import Split
-from adacc.estimators.forest import AdaCCForestClassifier
 from adacc.estimators.unseen_categories import unseen_ignored
 from adacc.evaluation.baselines import BASELINES
 from adacc.evaluation.fold_data import FoldData
@@ -79,9 +78,9 @@ class Plan:
         baselines = [(name,) for name in self.methods if name in BASELINES]
         return [Job(i, names) for i in range(n_splits) for names in filter(None, [boosting, *baselines])]
 
-    def rounds_of(self, method: str) -> int:
-        """`n_estimators` of an adacc method as in the comparison: for a forest its default, for others the rounds."""
-        return AdaCCForestClassifier().n_estimators if method in FORESTS else self.rounds
+    def rounds_of(self, method: str) -> int | None:
+        """`n_estimators` of an adacc method as in the comparison: None, its default, for a forest."""
+        return None if method in FORESTS else self.rounds
 
 
 PAPER = read_protocol("paper")

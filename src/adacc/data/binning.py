@@ -25,6 +25,9 @@ GRID_MIN_THRESHOLDS = 8
 GRID_CELLS_PER_THRESHOLD = 8
 """Unless values are skewed, most grid cells then contain no threshold, and the others one."""
 
+FEW_ROWS = 64
+"""Maximum number of rows for which all numeric features are binned by one call, without preparation by feature."""
+
 WholeRange = tuple[float, float]
 """The result of `kernels.whole_range` for a column."""
 
@@ -105,14 +108,40 @@ class BinMapper:
 
     features: tuple[Feature, ...]
 
-    @property
+    def __getstate__(self) -> dict[str, Any]:
+        return {"features": self.features}  # without what is cached
+
+    @cached_property
     def categorical(self) -> NDArray[np.bool_]:
         return np.array([feature.categorical for feature in self.features])
 
-    @property
+    @cached_property
     def offsets(self) -> NDArray[np.int64]:
         """Where the bins of each feature begin in a histogram of all features."""
         return np.cumsum([0, *(feature.n_bins for feature in self.features)])
+
+    def _bins_of_few(self, table: Table) -> NDArray[np.unsignedinteger]:
+        """Bins of all rows of a small table."""
+        bins = np.empty((len(self.features), table.n_rows), dtype=dtypes.bin_dtype(self._max_bins))
+        columns, thresholds, starts = self._numeric
+        for rows, values, positions in table.matrices(columns):
+            kernels.bin_rows(values, positions, thresholds, starts, columns, bins[:, rows])
+        for j, feature in enumerate(self.features):
+            if isinstance(feature, CategoryBins):
+                bins[j] = feature.encode(table, j)
+        return bins
+
+    @property
+    def _max_bins(self) -> int:
+        return int(np.diff(self.offsets).max())
+
+    @cached_property
+    def _numeric(self) -> tuple[NDArray[np.int64], Floats, NDArray[np.int64]]:
+        """Numeric features, their thresholds, and where those of each feature begin."""
+        numeric = [(j, each.thresholds) for j, each in enumerate(self.features) if isinstance(each, NumericBins)]
+        thresholds = [each for _, each in numeric]
+        columns = np.array([j for j, _ in numeric], dtype=np.int64)
+        return columns, np.concatenate([np.empty(0), *thresholds]), np.cumsum([0, *map(len, thresholds)])
 
     def check(self, table: Table) -> None:
         """Raise an error if a column is not of the same kind as in training."""
@@ -131,8 +160,9 @@ class BinMapper:
 
     def bins(self, table: Table, order: NDArray[np.uint32], threads: Threads) -> NDArray[np.unsignedinteger]:
         """Bins of shape (n_features, n_rows)."""
-        max_bins = max(feature.n_bins for feature in self.features)
-        bins = np.empty((len(self.features), len(order)), dtype=dtypes.bin_dtype(max_bins))
+        if table.n_rows <= FEW_ROWS:
+            return self._bins_of_few(table)[:, order]
+        bins = np.empty((len(self.features), len(order)), dtype=dtypes.bin_dtype(self._max_bins))
 
         def fill(first: int, last: int) -> None:
             for j, _, column in self.columns(table, order, range(first, last)):

@@ -5,12 +5,10 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize_scalar
-from scipy.special import log_softmax, ndtr
+from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 
 from adacc.algorithms.adacc import AdaCC2
@@ -24,29 +22,26 @@ from adacc.data.threads import Threads
 from adacc.data.training_set import TrainingSet
 from adacc.estimators.base import BaseAdditiveClassifier
 from adacc.estimators.folds import tuning_folds
+from adacc.estimators.forest_tuning import OBJECTIVES, TuningRows, tune
 from adacc.estimators.input_validation import columns_of, columns_restored_on_failure, read_training
 from adacc.estimators.settings import check_folds, one_of, read_growth, read_n_jobs, read_seed, whole
 from adacc.learners.splits import CRITERIA
-from adacc.metrics import f1_of_totals
 from adacc.model.calibration import Calibrator
 from adacc.model.decision import class_index, snap_ties
 from adacc.model.ensemble import contributions
 from adacc.model.fitted import FittedModel
 
-F1_WEIGHT = 0.1  # weight of F1, added to balanced accuracy, in the objective of the decision threshold
-MAX_RATIO = 10.0  # maximum number of rows of another class per row of the rarest class, in a ratio-10 bag
+RATIO = 10.0
+"""Maximum number of rows of another class per row of the rarest class, in a ratio-10 bag."""
 
-BALANCED_BAGS_PER_RATIO_BAG, RATIO_BAG_ROUNDS_FACTOR = 6, 8
-"""Number of balanced bags per ratio-10 bag, and the factor on the number of rounds of a ratio-10 bag."""
+BALANCED_BAGS_PER_RATIO_BAG, BALANCED_BAGS_PER_FULL_BAG, LONG_ROUNDS_FACTOR = 6, 10, 8
+"""Number of balanced bags per bag of the other kinds, and the factor on the number of rounds of these."""
 
-MIXING_WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""Candidate weights of the ratio-10 bags in the mixture; the balanced bags get the rest."""
+MIN_BAGS = 3
+"""Minimum number of bags of a kind: a row is tuned on only if it is out of at least one of them."""
 
-N_THRESHOLDS = 201
-"""Number of candidate thresholds."""
-
-MAX_SCORES = 4000
-"""Maximum number of scores per class in the threshold search; more scores are replaced by this many quantiles."""
+FEW_ROWS, BAGS_FOR_FEW_ROWS, BAGS_FOR_MANY_ROWS = 3_000, 100, 50
+"""The number of balanced bags by default: more for few rows, whose votes have a higher variance."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -54,32 +49,36 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
     """A forest of AdaCC boosters on bags of rows, which needs no parameter tuning.
 
     Rows are drawn with replacement into bags in which all classes have the same total weight, and AdaCC2 boosts trees
-    on each bag. Balanced bags have the same number of rows of every class and few rounds, which makes them robust to
-    noise. For every six balanced bags there is one ratio-10 bag, with up to ten rows of each other class per row of the
-    rarest class and eight times as many rounds, which can fit complex class boundaries. The weights of the two kinds
-    of bags and, for two classes, the decision threshold maximize balanced accuracy plus 0.1 times F1 on out-of-bag
-    rows; no cost matrix and no cross-validation are needed. The scores are scaled on the same rows to half the log-odds
-    of balanced classes, like those of AdaBoost.
+    on each bag. There are three kinds of bags. Balanced bags have the same number of rows of every class and few
+    rounds, which makes them robust to noise. Ratio-10 bags have up to ten rows of each other class per row of the
+    rarest class, full bags have as many rows as the training set; with eight times as many rounds they can fit complex
+    class boundaries. Logistic regression on the out-of-bag votes gives each kind its weight and scales the scores to
+    half the log-odds of balanced classes, like those of AdaBoost; for two classes its intercept is the decision
+    threshold. No cost matrix and no cross-validation are needed.
 
     Parameters
     ----------
-    n_estimators : int, default=40
-        Number of balanced bags, with one booster each.
+    n_estimators : int or "auto", default="auto"
+        Number of balanced bags, with one booster each; "auto" is 100 for up to 3,000 rows and 50 for more. There are
+        also 16 ratio-10 bags and 10 full bags for every 100 balanced bags, at least three of each kind.
     n_rounds : int, default=5
         Maximum number of boosting rounds on a balanced bag.
     criterion : {"gini", "entropy", "error"}, default="gini"
         Impurity measure that a split minimizes.
-    max_depth : int or None, default=8
-        Maximum depth of a tree; None for no limit.
+    max_depth : int, "auto" or None, default="auto"
+        Maximum depth of a tree; None for no limit. "auto" is the depth of a full tree with 16 rows of the bag per leaf,
+        from 4 to 10.
     max_leaf_nodes : int or None, default=None
         Maximum number of leaves of a tree, grown best-first by gain; None for no limit.
-    min_samples_leaf : int, default=1
+    min_samples_leaf : int, default=3
         Minimum number of rows in a leaf. A leaf for missing values may have fewer.
     max_features : int, float, "sqrt", "2sqrt", "log2" or None, default="2sqrt"
         Number of features drawn at random as split candidates at each node: an int is the number, a float is a fraction
         of all features, "sqrt", "2sqrt" and "log2" are functions of their number, and None means all features.
     max_bins : int or None, default=255
         Maximum number of bins of a numeric feature; see `AdaCC1Classifier`.
+    objective : {"balanced_accuracy", "f1"}, default="balanced_accuracy"
+        Measure that the decision threshold maximizes on the out-of-bag rows of two classes.
     calibration : {None, "sigmoid", "isotonic"}, default=None
         Calibrate probabilities on the out-of-bag rows by Platt scaling or isotonic regression. Predictions do not
         change.
@@ -128,14 +127,15 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
     0.97
     """
 
-    n_estimators: int = 40
+    n_estimators: int | str = "auto"
     n_rounds: int = 5
     criterion: str = "gini"
-    max_depth: int | None = 8
+    max_depth: int | str | None = "auto"
     max_leaf_nodes: int | None = None
-    min_samples_leaf: int = 1
+    min_samples_leaf: int = 3
     max_features: Any = "2sqrt"
     max_bins: int | None = 255
+    objective: str = "balanced_accuracy"
     calibration: str | None = None
     tuning_cv: Any = None
     pos_label: Any = None
@@ -166,11 +166,13 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         self
         """
         with columns_restored_on_failure(self):
-            bags, n_threads = self._bags(), read_n_jobs(self.n_jobs)
+            self._check_parameters()
+            n_threads = read_n_jobs(self.n_jobs)
             training_set = read_training(self, X, y, sample_weight, groups)
+            bags = self._bags(len(training_set.y))
             forest = self._grow(training_set, bags, n_threads)
             tuning_rows = self._tuning_rows(forest, training_set, bags, n_threads)
-            self.fitted_model_ = self._tune(forest, training_set, tuning_rows)
+            self.fitted_model_ = self._tune(forest, training_set, tuning_rows, sum(spec.n_bags for spec in bags.specs))
             if self.verbose:
                 sys.stderr.write(
                     f"{type(self).__name__}: {len(forest.ensemble)} trees, out-of-bag balanced "
@@ -178,26 +180,33 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
                 )
         return self
 
-    def _bags(self) -> Bags:
+    def _check_parameters(self) -> None:
+        self._bags(0)
         if not isinstance(self.verbose, bool):
             whole("verbose", self.verbose, least=0)
         if self.max_bins is not None:
             whole("max_bins", self.max_bins, least=2)
         if self.calibration is not None:
             one_of("calibration", self.calibration, ("sigmoid", "isotonic"))
+        one_of("objective", self.objective, OBJECTIVES)
         check_folds("tuning_cv", self.tuning_cv)
-        return Bags(self._bag_specs(), one_of("criterion", self.criterion, CRITERIA), read_seed(self.random_state))
 
-    def _bag_specs(self) -> tuple[BagSpec, BagSpec]:
-        """Specifications of the balanced bags and the ratio-10 bags."""
-        growth = read_growth(self.get_params(deep=False))
-        n_bags = whole("n_estimators", self.n_estimators, least=1)
+    def _bags(self, n_rows: int) -> Bags:
+        """Specifications of the balanced bags, the ratio-10 bags and the full bags."""
+        depth_by_rows = isinstance(self.max_depth, str) and self.max_depth == "auto"
+        growth = read_growth(self.get_params(deep=False) | ({"max_depth": None} if depth_by_rows else {}))
+        n_bags = BAGS_FOR_FEW_ROWS if n_rows <= FEW_ROWS else BAGS_FOR_MANY_ROWS
+        if not isinstance(self.n_estimators, str) or self.n_estimators != "auto":
+            n_bags = whole("n_estimators", self.n_estimators, least=1, or_else="'auto'")
         n_rounds = whole("n_rounds", self.n_rounds, least=1)
-        n_ratio_bags = max(n_bags // BALANCED_BAGS_PER_RATIO_BAG, 1)
-        return (
-            BagSpec(n_bags, 1.0, n_rounds, growth),
-            BagSpec(n_ratio_bags, MAX_RATIO, RATIO_BAG_ROUNDS_FACTOR * n_rounds, growth),
+        n_ratio_bags = max(n_bags // BALANCED_BAGS_PER_RATIO_BAG, MIN_BAGS)
+        n_full_bags = max(n_bags // BALANCED_BAGS_PER_FULL_BAG, MIN_BAGS)
+        specs = (
+            BagSpec(n_bags, 1.0, n_rounds, growth, depth_by_rows),
+            BagSpec(n_ratio_bags, RATIO, LONG_ROUNDS_FACTOR * n_rounds, growth, depth_by_rows),
+            BagSpec(n_full_bags, np.inf, LONG_ROUNDS_FACTOR * n_rounds, growth, depth_by_rows),
         )
+        return Bags(specs, one_of("criterion", self.criterion, CRITERIA), read_seed(self.random_state))
 
     def _grow(self, training_set: TrainingSet, bags: Bags, n_threads: int) -> Forest:
         with Threads(n_threads) as threads:
@@ -225,33 +234,23 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         rows = np.concatenate([held_out for _, held_out in folds])
         return TuningRows(training_set.y[rows], training_set.weight[rows], np.concatenate(vote_shares, axis=1))
 
-    def _tune(self, forest: Forest, training_set: TrainingSet, tuning_rows: TuningRows) -> FittedModel:
+    def _tune(self, forest: Forest, training_set: TrainingSet, tuning_rows: TuningRows, n_bags: int) -> FittedModel:
         """Tune the weights of the bags, the decision threshold and the scale of the scores on the tuning rows."""
         rows = training_set.rows
         true, weight, vote_shares = tuning_rows
         by_class: Array = np.bincount(true, weight, rows.n_classes)  # type: ignore[assignment]
         ensemble, accuracy, calibrator = forest.ensemble, np.nan, None
         if len(true) and by_class.all():
-            balanced = weight / by_class[true]
-            weights = [np.array([1.0 - ratio_weight, ratio_weight]) for ratio_weight in MIXING_WEIGHTS]
-            mixtures = [np.tensordot(pair, vote_shares, axes=1) for pair in weights]
-            decisions = [
-                _best_decision(mixture, true, balanced, rows.class_weight, ensemble.negative_class)
-                for mixture in mixtures
-            ]
-            best = int(np.argmax([objective for objective, _ in decisions]))
-            _, decision = decisions[best]
-            scores = _scores(mixtures[best], decision)
-            scale = _scale(scores, true, balanced)
-            votes = ensemble.votes * weights[best][forest.kind_of_tree, None] * scale
+            weights, decision = tune(tuning_rows, rows.class_weight, 1 - ensemble.negative_class, self.objective)
+            votes = ensemble.votes * weights[forest.kind_of_tree, None]
             ensemble = replace(ensemble, votes=votes, decision=decision)
-            correct = class_index(snap_ties(scores * scale), ensemble.negative_class) == true
-            accuracy = float((balanced * correct).sum() / rows.n_classes)
+            scores = snap_ties(_scores(np.tensordot(weights, vote_shares, axes=1), decision))
+            correct = class_index(scores, ensemble.negative_class) == true
+            accuracy = float((weight / by_class[true] * correct).sum() / rows.n_classes)
             if self.calibration is not None:
                 # Reweight the tuning rows so that each class has its weight in the training set.
                 row_weight = weight * (rows.class_weight / by_class)[true]
-                scaled = snap_ties(scores * scale)
-                calibrator = Calibrator.fit(self.calibration, scaled, true, rows.n_classes, row_weight, rising=True)
+                calibrator = Calibrator.fit(self.calibration, scores, true, rows.n_classes, row_weight, rising=True)
         elif self.calibration is not None:
             raise ValueError(
                 "calibration needs out-of-bag rows of every class, but a class has none: "
@@ -264,6 +263,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
             training_set.table.n_columns,
             names,
             calibrator,
+            training={"n_bags": n_bags},
             oob_balanced_accuracy=accuracy,
         )
 
@@ -279,16 +279,14 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
 
 
 def n_bags(forest: AdaCCForestClassifier) -> int:
-    """Number of bags, and so of boosters, of a forest with these parameters."""
-    return sum(spec.n_bags for spec in forest._bag_specs())
-
-
-class TuningRows(NamedTuple):
-    """Rows on which a forest is tuned."""
-
-    true: NDArray[np.intp]  # (n_rows,): class of each row, by number
-    weight: Array  # (n_rows,): weight of each row
-    vote_shares: Array  # (n_kinds, n_rows, n_classes): fraction of the votes for each class, by kind of bag
+    """Number of bags, and so of boosters, of a fitted forest."""
+    training = forest.fitted_model_.training
+    recorded = training.get("n_bags") if isinstance(training, dict) else None
+    if isinstance(recorded, int):
+        return recorded
+    # Forests of version 0.1 did not record it: they had six balanced bags per ratio-10 bag.
+    n_balanced = forest.n_estimators if isinstance(forest.n_estimators, int) else BAGS_FOR_MANY_ROWS
+    return n_balanced + max(n_balanced // BALANCED_BAGS_PER_RATIO_BAG, 1)
 
 
 def _vote_shares(forest: Forest, table: Table) -> Array:
@@ -305,59 +303,3 @@ def _scores(vote_shares: Array, decision: Array) -> Array:
     """Scores as `Ensemble` computes them, from the fraction of the votes for each class."""
     scores: Array = vote_shares @ contributions(np.ones(len(decision)), decision)
     return scores
-
-
-def _best_decision(
-    vote_shares: Array, true: NDArray[np.intp], balanced: Array, by_class: Array, negative_class: int
-) -> tuple[float, Array]:
-    """Value of the objective, and the factors on the votes for each class that maximize it.
-
-    For two classes the objective is balanced accuracy plus `F1_WEIGHT` times F1. For more classes the factors are 1,
-    and the objective is proportional to balanced accuracy. The true and false positive rates are smoothed by a Gaussian
-    kernel with the bandwidth of Silverman's rule, because the best raw threshold has a high variance for few rows.
-    """
-    if len(by_class) > 2:
-        return float((balanced * (class_index(vote_shares, negative_class) == true)).sum()), np.ones(len(by_class))
-    positive = 1 - negative_class
-    scores = vote_shares[:, positive]
-    thresholds = np.linspace(scores.min(), scores.max(), N_THRESHOLDS)
-    true_positive_rate = _fraction_above(scores[true == positive], balanced[true == positive], thresholds)
-    false_positive_rate = _fraction_above(scores[true != positive], balanced[true != positive], thresholds)
-    n_positive, n_negative = by_class[positive], by_class[negative_class]
-    n_true_positive, n_false_positive = true_positive_rate * n_positive, false_positive_rate * n_negative
-    f1 = f1_of_totals(n_true_positive, n_true_positive + n_false_positive + n_positive)
-    objective = (true_positive_rate + 1.0 - false_positive_rate) / 2.0 + F1_WEIGHT * f1
-    best = int(np.argmax(objective))
-    decision = np.empty(2)
-    decision[positive], decision[negative_class] = 2.0 - 2.0 * thresholds[best], 2.0 * thresholds[best]
-    return float(objective[best]), decision
-
-
-def _fraction_above(scores: Array, weight: Array, thresholds: Array) -> Array:
-    """Smoothed fraction of the scores above each threshold."""
-    order = np.argsort(scores)
-    scores, cumulative = scores[order], np.cumsum(weight[order])
-    bandwidth = 1.06 * scores.std() * len(scores) ** -0.2 + 1e-3
-    if len(scores) > MAX_SCORES:
-        scores = np.interp((np.arange(MAX_SCORES) + 0.5) / MAX_SCORES * cumulative[-1], cumulative, scores)
-        weight = np.ones(MAX_SCORES)
-    else:
-        weight = weight[order]
-    return ndtr((scores - thresholds[:, None]) / bandwidth) @ weight / weight.sum()
-
-
-def _scale(scores: Array, true: NDArray[np.intp], balanced: Array) -> float:
-    """Factor that makes twice the scores log-odds of balanced classes, by maximum likelihood.
-
-    Smoothed targets [Platt 1999] keep the factor finite.
-    """
-    n_classes = int(true.max()) + 1
-    outputs = np.column_stack([-scores[:, 0], scores[:, 0]]) if n_classes == 2 else 2.0 * scores
-    smoothed = 1.0 / (len(true) / n_classes + 2.0)
-
-    def loss(log_scale: float) -> float:
-        logs = log_softmax(np.exp(log_scale) * outputs, axis=1)
-        of_true_class = logs[np.arange(len(true)), true]
-        return -float((balanced * ((1.0 - smoothed) * of_true_class + smoothed * logs.mean(axis=1))).sum())
-
-    return float(np.exp(minimize_scalar(loss, bounds=(-3.0, 6.0), method="bounded").x))

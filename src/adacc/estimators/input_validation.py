@@ -60,6 +60,8 @@ def read_table(estimator: Any, X: Any, reset: bool, has_labels: bool = False) ->
 
     `has_labels` tells whether some columns of `fit` were categorical, so that an array may hold labels.
     """
+    if not reset and not has_labels and _is_plain_matrix(estimator, X):
+        return ArrayTable(X)
     if is_frame(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         if 0 in X.shape:
@@ -89,6 +91,22 @@ def read_table(estimator: Any, X: Any, reset: bool, has_labels: bool = False) ->
             raise type(error)(f"{error}{_first_non_number(X)}") from None
         raise ValueError(f"{error} Give strings as columns of a frame, which are used as categories.") from None
     return read(checked)
+
+
+def _is_plain_matrix(estimator: Any, X: Any) -> bool:
+    """Whether X is a valid array of floats with as many columns as in `fit`, which had no names.
+
+    The validation of scikit-learn takes longer than the prediction of one row.
+    """
+    return (
+        type(X) is np.ndarray
+        and X.dtype == np.float64
+        and X.ndim == 2
+        and len(X) > 0
+        and columns_of(estimator) == (X.shape[1], None)
+        and not np.isinf(X).any()
+        and (get_tags(estimator).input_tags.allow_nan or not np.isnan(X).any())
+    )
 
 
 def read_training(

@@ -132,9 +132,10 @@ def check_folds(name: str, cv: Any) -> None:
     whole(name, cv, least=2)
 
 
-def whole(name: str, value: Any, least: int | None = None) -> int:
-    """Validate an integer, which must be at least `least`."""
+def whole(name: str, value: Any, least: int | None = None, or_else: str = "") -> int:
+    """Validate an integer, which must be at least `least`; `or_else` names another value that the caller accepts."""
     wanted = "a whole number" if least is None else f"a whole number of at least {least}"
+    wanted += f" or {or_else}" if or_else else ""
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise TypeError(f"{name} must be {wanted}, got {value!r}")
     if least is not None and value < least:

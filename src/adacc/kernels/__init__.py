@@ -11,6 +11,7 @@ from adacc.kernels.binning import (
     bin_by_search,
     bin_integers,
     bin_on_grid,
+    bin_rows,
     find_first,
     hash_entries,
     hash_rows,
@@ -27,7 +28,7 @@ from adacc.kernels.thresholds import (
     group_values,
     whole_range,
 )
-from adacc.kernels.trees import MAX_SMALL_NODE_ROWS, add_leaves, find_leaves, grow_tree
+from adacc.kernels.trees import MAX_SMALL_NODE_ROWS, add_leaves, add_packed_leaves, find_leaves, grow_tree
 from adacc.kernels.weights import add_votes, add_votes_each, reweigh, weigh_pairs
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "MIN_VALUES_PER_INTEGER",
     "add_entries",
     "add_leaves",
+    "add_packed_leaves",
     "add_rows",
     "add_steps",
     "add_votes",
@@ -49,6 +51,7 @@ __all__ = [
     "bin_by_search",
     "bin_integers",
     "bin_on_grid",
+    "bin_rows",
     "choose_split",
     "count_integers",
     "fill_bins",

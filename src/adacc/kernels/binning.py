@@ -94,6 +94,23 @@ def bin_by_search(values, thresholds, out):
         _put(block, bins, len(thresholds) + 1, out[begin : begin + BLOCK])
 
 
+@kernel
+def bin_rows(values, positions, thresholds, starts, columns, out):
+    """Bins of a few rows: ``values[i, positions[j]]`` is a value of the feature ``columns[j]``, whose thresholds are
+    those from ``starts[j]`` to ``starts[j + 1]``.
+    """
+    for j in range(len(columns)):
+        for i in range(len(values)):
+            value, low, high = values[i, positions[j]], starts[j], starts[j + 1]
+            while low < high:
+                middle = (low + high) // 2
+                if thresholds[middle] < value:
+                    low = middle + 1
+                else:
+                    high = middle
+            out[columns[j], i] = low - starts[j] if value == value else starts[j + 1] - starts[j] + 1
+
+
 @kernel(inline="always")
 def _put(values, bins, missing, out):
     """Store the bins, with `missing` for NaN."""

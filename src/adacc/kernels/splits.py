@@ -182,6 +182,61 @@ def best_splits_two(histogram, scale, total, offsets, categorical, criterion, fi
         found = max(found, gains[f])
 
 
+@kernel(fastmath=_FUSE)
+def best_splits_packed(histogram, packing, total, offsets, categorical, first, last, tie, min_rows, gains, cuts):
+    """`best_splits_two` on packed histograms, with at least `min_rows` rows on either side.
+
+    A packed number holds the weight of rows in units of ``packing[1]``, above the lowest ``packing[0]`` bits, and their
+    number in these bits. Sums of packed numbers are exact, and one addition sums both.
+    """
+    shift, unit = packing
+    unsplit, found = (total[0] * total[0] + total[1] * total[1]) / (total[0] + total[1]), 0.0
+    for f in range(first, last):
+        begin, end = np.uint64(offsets[f]), np.uint64(offsets[f + 1] - 1)
+        sum_0, sum_1 = np.int64(0), np.int64(0)
+        for at in range(begin, end):
+            sum_0 += histogram[0, at]
+            sum_1 += histogram[1, at]
+        n_present = count_of(sum_0, sum_1, shift)
+        keep = 0.0 if categorical[f] else unit
+        missing_0, missing_1 = keep * (histogram[0, end] >> shift), keep * (histogram[1, end] >> shift)
+        present_0, present_1 = total[0] - missing_0, total[1] - missing_1
+        missing, present, pure, share = missing_0 + missing_1, present_0 + present_1, 0.0, 0.0
+        if missing > MIN_LEAF_WEIGHT:
+            pure = (missing_0 * missing_0 + missing_1 * missing_1) / missing
+        if present > MIN_LEAF_WEIGHT:
+            pure += (present_0 * present_0 + present_1 * present_1) / present
+            share = present_1 / present
+        if not categorical[f] and missing == 0.0:
+            end -= np.uint64(1)
+        best, cut = unsplit - pure, begin  # at most 0: a leaf of missing values is a gain
+        # Gains that cannot win against the features before are not examined.
+        least = max(best, best + found - MAX_TIE_CHAIN) + tie
+        sum_0, sum_1 = np.int64(0), np.int64(0)
+        for at in range(begin, end):
+            sum_0 = histogram[0, at] + (np.int64(0) if categorical[f] else sum_0)
+            sum_1 = histogram[1, at] + (np.int64(0) if categorical[f] else sum_1)
+            weight_1 = unit * (sum_1 >> shift)
+            weight = unit * (sum_0 >> shift) + weight_1
+            excess, spread = weight_1 - share * weight, weight * (present - weight)
+            gain, n_left = 2.0 * present * (excess * excess), count_of(sum_0, sum_1, shift)
+            has_rows = n_left >= min_rows and n_present - n_left >= min_rows
+            has_weight = weight > MIN_LEAF_WEIGHT and present - weight > MIN_LEAF_WEIGHT
+            if gain > least * spread and has_rows and has_weight:  # divisions are slow
+                best, cut = gain / spread, np.uint64(at)
+                least = best + tie
+        cuts[f] = cut - begin
+        gains[f] = best + pure - unsplit
+        found = max(found, gains[f])
+
+
+@kernel(inline="always")
+def count_of(packed_0, packed_1, shift):
+    """Number of rows of two packed numbers."""
+    mask = (1 << shift) - 1
+    return (packed_0 & mask) + (packed_1 & mask)
+
+
 @kernel(fastmath=_FUSE, inline="always")
 def _weigh_left(histogram, begin, n_cuts, scale_0, scale_1, categorical, left, left_1):
     """Weight of the left leaf of every cut, and of the second class in it."""

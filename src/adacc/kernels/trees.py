@@ -9,8 +9,9 @@ from adacc.kernels.jit import ZERO, inner_kernel, kernel
 from adacc.kernels.splits import (
     ENTROPY,
     best_splits_of,
-    best_splits_two,
+    best_splits_packed,
     branch_of,
+    count_of,
     heaviest_class,
     purity,
 )
@@ -18,36 +19,45 @@ from adacc.kernels.splits import (
 BLOCK = 4096
 """Number of rows that are processed together."""
 
+PACKED_BLOCK = 256
+"""The same for packed trees: the values of a block, row by row, stay in the cache."""
+
+TWO, THREE, FOUR = np.uint64(2), np.uint64(3), np.uint64(4)
+
 MAX_SMALL_NODE_ROWS = 32
 """Nodes of at most this many rows use histograms of the occurring bins only."""
 
 
 @kernel
 def grow_tree(
-    bins, offsets, categorical, rows, by, sizes, begins, criterion, negative_class, tie, max_depth, max_leaf_nodes,
-    min_rows, max_features, random_state, histograms, work, features, cuts, children, classes, gains, predicted, mass,
+    bins, offsets, categorical, rows, by, sizes, packing, begins, criterion, negative_class, tie, max_depth,
+    max_leaf_nodes, min_rows, max_features, random_state, histograms, work, features, cuts, children, classes, gains,
+    predicted, mass,
 ):  # fmt: skip
     """Grow a tree on the listed rows and return the number of its nodes; node 0 is the root.
 
     `rows` are grouped by class: those of class k begin at ``begins[k]``. Their weights `by` sum to 1. A leaf has at
-    least `min_rows` rows, where each counts `sizes`; with 0, `sizes` is empty and not used. For two classes, Gini and
-    no `min_rows`, `sizes` is None, and the kernel is compiled with the faster search alone. All three arrays are
-    reordered. A node splits on `features` (-1: a leaf) at `cuts` and has three `children`; -1 stands for a branch
-    without rows, for which the node itself predicts `classes`, as for a leaf. The node of the largest gain is split
-    first if `max_leaf_nodes` limits the tree; leaves of missing values do not count. A node considers `max_features`
-    random features, and more until one has a split. `predicted` receives the class of each row, `mass` the weight of
-    each (true, predicted) pair.
+    least `min_rows` rows, where each counts `sizes`; with 0, `sizes` is empty and not used. For two classes and Gini,
+    `sizes` is None and `by` holds packed numbers (`best_splits_packed`); else `packing` is None. Numba compiles neither
+    the branches for what is None nor the functions that they call. The arrays by row are reordered. A node splits on
+    `features` (-1: a leaf) at `cuts` and has three `children`; -1 stands for a branch without rows, for which the node
+    itself predicts `classes`, as for a leaf. The node of the largest gain is split first if `max_leaf_nodes` limits the
+    tree; leaves of missing values do not count. A node considers `max_features` random features, and more until one
+    has a split. `predicted` receives the class of each row, `mass` the weight of each (true, predicted) pair.
 
     If all features are considered, the histogram of the largest child is that of its parent less those of its siblings.
     `work` are the arrays of `learners.tree.make_workspace`.
     """
     n_classes, by_gain, sample = len(begins) - 1, max_leaf_nodes < len(rows), max_features < len(bins)
-    edges, totals, depths, slots, opened, free, order, even, spare, places, small, feature_gains, feature_cuts = work
+    (
+        edges, totals, counts, depths, slots, opened, free, order, even, spare, places, small, feature_gains,
+        feature_cuts,
+    ) = work  # fmt: skip
     n_free, n_open, n_nodes, n_leaves = len(free) - 1, ZERO, ZERO + 1, 1
     for k in range(n_classes + 1):
         edges[0, k] = begins[k]
     depths[0], slots[0], features[0], gains[0] = 0, free[n_free], -1, 0.0
-    classes[0] = _weigh_node(by, edges[0], negative_class, tie, totals[0])
+    classes[0], counts[0] = _weigh_node(by, sizes, packing, edges[0], negative_class, tie, totals[0])
     if not sample:
         _fill(bins, offsets, rows, by, sizes, edges[0], histograms[slots[0]])
     first, largest, keep = 0, 0, True
@@ -55,15 +65,16 @@ def grow_tree(
         deeper = depths[first] < max_depth
         for i in range(n_nodes - first):  # the largest first: few histograms are in use
             child = largest if i == 0 else first + i - (1 if first + i <= largest else 0)
-            if deeper and _is_mixed(totals[child]):
+            if deeper and _is_mixed(totals[child]) and counts[child] >= 2 * min_rows:
                 if sample:
                     gains[child], features[child], cuts[child] = _find_split_sampled(
-                        bins, offsets, categorical, rows, by, sizes, edges[child], totals[child], even, criterion, tie,
-                        min_rows, max_features, random_state, order, histograms[0], small, feature_gains, feature_cuts,
+                        bins, offsets, categorical, rows, by, sizes, packing, edges[child], totals[child], even,
+                        criterion, tie, min_rows, max_features, random_state, order, histograms[0], small,
+                        feature_gains, feature_cuts,
                     )  # fmt: skip
                 else:
                     gains[child], features[child], cuts[child] = _find_split(
-                        sizes, offsets, categorical, totals[child], even, criterion, tie, min_rows,
+                        sizes, packing, offsets, categorical, totals[child], even, criterion, tie, min_rows,
                         histograms[slots[child]], feature_gains, feature_cuts,
                     )  # fmt: skip
             if features[child] >= 0:
@@ -92,7 +103,9 @@ def grow_tree(
             n_nodes, largest = _add_children(edges, node, n_nodes, children)
             for child in range(first, n_nodes):
                 depths[child], features[child], gains[child] = depths[node] + 1, -1, 0.0
-                classes[child] = _weigh_node(by, edges[child], negative_class, tie, totals[child])
+                classes[child], counts[child] = _weigh_node(
+                    by, sizes, packing, edges[child], negative_class, tie, totals[child]
+                )
             if not sample:
                 deeper = depths[first] < max_depth
                 keep = deeper and _is_mixed(totals[largest])
@@ -146,13 +159,24 @@ def _predict(rows, edges, features, classes, totals, n_nodes, predicted, mass):
 
 
 @inner_kernel
-def _weigh_node(by, edges, negative_class, tie, total):
-    """Weight of each class of a node's rows; returns the predicted class."""
-    for k in range(len(total)):
-        total[k] = 0.0
-        for i in range(edges[k], edges[k + 1]):
-            total[k] += by[i]
-    return heaviest_class(total, negative_class, tie)[1]
+def _weigh_node(by, sizes, packing, edges, negative_class, tie, total):
+    """Weight of each class of a node's rows; returns the predicted class, and the number of rows."""
+    n_rows = 0.0
+    if packing is not None:
+        for k in range(2):
+            packed = np.int64(0)
+            for i in range(edges[k], edges[k + 1]):
+                packed += by[i]
+            total[k] = packing[1] * (packed >> packing[0])
+            n_rows += count_of(packed, ZERO, packing[0])
+    if sizes is not None:
+        for k in range(len(total)):
+            total[k] = 0.0
+            for i in range(edges[k], edges[k + 1]):
+                total[k] += by[i]
+        for i in range(edges[0], edges[len(total)] if len(sizes) > 0 else edges[0]):
+            n_rows += sizes[i]
+    return heaviest_class(total, negative_class, tie)[1], n_rows
 
 
 @inner_kernel
@@ -200,16 +224,17 @@ def _subtract(child, parent):
     for k in range(len(child)):
         subtracted, rest = child[k], parent[k]
         for i in range(len(subtracted)):
-            rest[i] = max(rest[i] - subtracted[i], 0.0)
+            rest[i] = max(rest[i] - subtracted[i], 0)
 
 
 @inner_kernel
-def _find_split(sizes, offsets, categorical, total, even, criterion, tie, min_rows, histogram, gains, cuts):
+def _find_split(sizes, packing, offsets, categorical, total, even, criterion, tie, min_rows, histogram, gains, cuts):
     """Gain, feature and cut of the best split of a node; feature -1 if no split has a gain."""
     n_features, best, feature = len(categorical), 0.0, -1
     _search(
-        sizes, histogram, even, total, offsets, categorical, criterion, ZERO, n_features, tie, min_rows, gains, cuts
-    )
+        sizes, packing, histogram, even, total, offsets, categorical, criterion, ZERO, n_features, tie, min_rows, gains,
+        cuts,
+    )  # fmt: skip
     for f in range(n_features):
         if gains[f] > best + tie:
             best, feature = gains[f], f
@@ -218,7 +243,7 @@ def _find_split(sizes, offsets, categorical, total, even, criterion, tie, min_ro
 
 @inner_kernel
 def _find_split_sampled(
-    bins, offsets, categorical, rows, by, sizes, edges, total, even, criterion, tie, min_rows, max_features,
+    bins, offsets, categorical, rows, by, sizes, packing, edges, total, even, criterion, tie, min_rows, max_features,
     random_state, order, histogram, small, gains, cuts,
 ):  # fmt: skip
     """`_find_split` for random features, whose histograms are computed here.
@@ -246,7 +271,10 @@ def _find_split_sampled(
             searched, its_offsets, its_kinds, at = small_histogram, small_offsets, is_category, ZERO
         elif is_small:
             _fill_drawn(bins, offsets, order[n_seen : n_seen + 1], rows, by, sizes, edges, histogram)
-        _search(sizes, searched, even, total, its_offsets, its_kinds, criterion, at, at + 1, tie, min_rows, gains, cuts)
+        _search(
+            sizes, packing, searched, even, total, its_offsets, its_kinds, criterion, at, at + 1, tie, min_rows, gains,
+            cuts,
+        )  # fmt: skip
         if gains[at] > best + tie:
             best, feature, best_cut = gains[at], f, occurring[cuts[at]] if is_small and not categorical[f] else cuts[at]
         n_seen += 1
@@ -264,11 +292,13 @@ def _max_gain(total, criterion):
 
 
 @kernel(inline="always")
-def _search(sizes, histogram, scale, total, offsets, categorical, criterion, first, last, tie, min_rows, gains, cuts):
-    """The best splits of some features, by the faster kernel if `sizes` is None."""
-    if sizes is None:
-        best_splits_two(histogram, scale, total, offsets, categorical, criterion, first, last, tie, gains, cuts)
-    else:
+def _search(
+    sizes, packing, histogram, scale, total, offsets, categorical, criterion, first, last, tie, min_rows, gains, cuts
+):  # fmt: skip
+    """The best splits of some features, by the faster kernel for packed numbers."""
+    if packing is not None:
+        best_splits_packed(histogram, packing, total, offsets, categorical, first, last, tie, min_rows, gains, cuts)
+    if sizes is not None:
         best_splits_of(
             histogram, scale, total, offsets, categorical, criterion, first, last, tie, min_rows, gains, cuts
         )
@@ -378,6 +408,76 @@ def add_leaves(bins, offsets, categorical, starts, features, cuts, children, val
             for i in range(begin, end):
                 for c in range(scores.shape[1]):
                     scores[i, c] += node_values[nodes[i - begin], c]
+
+
+@kernel
+def add_packed_leaves(
+    bins, features, categories, missing, nodes, roots, depths, values, has_missing, scores
+):  # fmt: skip
+    """`add_leaves` for packed trees (`learners.tree_scorer`); rows with missing values are marked and left out.
+
+    The values of a block of rows are copied row by row. Eight rows go down a tree together, without a branch in the
+    loop: their steps are independent, so that the processor executes several at a time.
+    """
+    n_rows, n_columns, n_outputs = len(scores), len(features), scores.shape[1]
+    width = np.uint64(max(n_columns, 1))
+    block, sums = np.empty(PACKED_BLOCK * width, dtype=np.uint16), np.empty((PACKED_BLOCK, n_outputs))
+    for begin in range(0, n_rows, PACKED_BLOCK):
+        n_in_block = min(PACKED_BLOCK, n_rows - begin)
+        for c in range(n_columns):
+            _copy_column(bins[features[c]], begin, n_in_block, categories[c], missing[c], c, width, block, has_missing)
+        for i in range(n_in_block):
+            for c in range(n_outputs):
+                sums[i, c] = 0.0
+        for t in range(len(roots)):
+            root = np.uint32(roots[t])
+            for i in range(0, n_in_block - 7, 8):
+                r_0 = np.uint64(i) * width
+                r_1, r_2, r_3, r_4 = r_0 + width, r_0 + TWO * width, r_0 + THREE * width, r_0 + FOUR * width
+                r_5, r_6, r_7 = r_4 + width, r_4 + TWO * width, r_4 + THREE * width
+                n_0 = n_1 = n_2 = n_3 = n_4 = n_5 = n_6 = n_7 = root
+                for _ in range(depths[t]):
+                    n_0, n_1 = _child(nodes, block, r_0, n_0), _child(nodes, block, r_1, n_1)
+                    n_2, n_3 = _child(nodes, block, r_2, n_2), _child(nodes, block, r_3, n_3)
+                    n_4, n_5 = _child(nodes, block, r_4, n_4), _child(nodes, block, r_5, n_5)
+                    n_6, n_7 = _child(nodes, block, r_6, n_6), _child(nodes, block, r_7, n_7)
+                for c in range(n_outputs):
+                    sums[i, c] += values[n_0, c]
+                    sums[i + 1, c] += values[n_1, c]
+                    sums[i + 2, c] += values[n_2, c]
+                    sums[i + 3, c] += values[n_3, c]
+                    sums[i + 4, c] += values[n_4, c]
+                    sums[i + 5, c] += values[n_5, c]
+                    sums[i + 6, c] += values[n_6, c]
+                    sums[i + 7, c] += values[n_7, c]
+            for i in range(n_in_block - n_in_block % 8, n_in_block):
+                node = root
+                for _ in range(depths[t]):
+                    node = _child(nodes, block, np.uint64(i) * width, node)
+                for c in range(n_outputs):
+                    sums[i, c] += values[node, c]
+        for i in range(n_in_block):
+            for c in range(n_outputs):
+                scores[begin + i, c] += sums[i, c]
+
+
+@kernel(inline="always")
+def _child(nodes, block, row, at):
+    """The node below a packed node that a row goes to."""
+    node = nodes[at]
+    goes_right = block[row + np.uint64(np.uint16(node))] > np.uint16(node >> np.uint64(16))
+    return np.uint32(node >> np.uint64(32)) + np.uint32(goes_right)
+
+
+@inner_kernel
+def _copy_column(column, begin, n_rows, category, missing, c, width, block, has_missing):
+    """The values of a column of packed trees for a block of rows."""
+    at = np.uint64(c)
+    for i in range(n_rows):
+        bin_ = column[begin + i]
+        block[at] = bin_ if category < 0 else (0 if bin_ == category else 1)
+        has_missing[begin + i] |= bin_ == missing
+        at += width
 
 
 @inner_kernel

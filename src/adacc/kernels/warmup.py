@@ -20,7 +20,7 @@ Signature = tuple[str, tuple[Any, ...]]
 """Name and argument types of a kernel."""
 
 _int, _float = types.int64, types.float64
-_i1, _i2, _f1, _f2, _f3 = _int[::1], _int[:, ::1], _float[::1], _float[:, ::1], _float[:, :, ::1]
+_i1, _i2, _f1, _f2 = _int[::1], _int[:, ::1], _float[::1], _float[:, ::1]
 _u8, _bins, _rows, _hashes, _bool = (
     types.uint8[::1],
     types.uint8[:, ::1],
@@ -29,18 +29,20 @@ _u8, _bins, _rows, _hashes, _bool = (
     types.b1[::1],
 )
 _nodes = types.int32[::1], _rows, types.int32[:, ::1]
-_work = types.Tuple(
-    (
-        _i2, _f2, _i1, _i1, _i1, _i1, _i1, _f1, types.Tuple((_rows, _f1, _f1, _u8)), _i2,
-        types.Tuple((_i1, _i1, _i1, _f2, _i1, _bool)), _f1, _i1,
-    )
-)  # fmt: skip
 
 
 def _tree(sizes: Any) -> tuple[Any, ...]:
+    is_packed = sizes is types.none
+    amount, packing = (_int, types.Tuple((_int, _float))) if is_packed else (_float, types.none)
+    work = types.Tuple(
+        (
+            _i2, _f2, _f1, _i1, _i1, _i1, _i1, _i1, _f1, types.Tuple((_rows, amount[::1], _f1, _u8)), _i2,
+            types.Tuple((_i1, _i1, _i1, amount[:, ::1], _i1, _bool)), _f1, _i1,
+        )
+    )  # fmt: skip
     return (
-        _bins, _i1, _bool, _rows, _f1, sizes, _i1, _int, _int, _float, _int, _int, _float, _int, _i1, _f3, _work,
-        *_nodes, _u8, _f1, _u8, _f2,
+        _bins, _i1, _bool, _rows, amount[::1], sizes, packing, _i1, _int, _int, _float, _int, _int,
+        _float, _int, _i1, amount[:, :, ::1], work, *_nodes, _u8, _f1, _u8, _f2,
     )  # fmt: skip
 
 
@@ -78,9 +80,13 @@ GROUPS: dict[str, list[Signature]] = {
     "samplers": [("weigh_pairs", (_u8, _u8, _f1, _f1, _i1, _f2))],
     "trees": [
         ("grow_tree", _tree(types.none)),
+        ("add_packed_leaves", (_bins, _i1, _i1, _i1, _hashes, _i1, _i1, _f2, _bool, _f2)),
+        ("bin_rows", (_f2, _i1, _f1, _i1, _i1, _bins)),
+    ],
+    "missing": [  # trees for rows with missing values
         ("add_leaves", (_bins, _i1, _bool, _i1, *_nodes, _f2, _f2)),
     ],
-    "classes": [  # three or more; trees with leaves of a minimum size
+    "classes": [  # three or more
         ("best_splits", _splits),
         ("add_votes_each", (_u8, _u8, _f1, _f1, _i1, _float, _u8, _f2, _i2, _f1)),
         ("grow_tree", _tree(_f1)),

@@ -29,9 +29,16 @@ from adacc.learners.base import (
 )
 from adacc.learners.growth import Growth
 from adacc.learners.splits import CRITERIA, TIE
+from adacc.learners.tree_scorer import TreeScorer
 
 NO_LIMIT = int(np.iinfo(dtypes.ROW).max)
 """Stands for no limit of the depth or of the number of leaves: neither can exceed the number of rows."""
+
+MAX_PACKED_ROWS = 2**24
+"""Maximum number of rows that packed numbers count: 37 bits are left for the weights."""
+
+MAX_PACKED_BITS = 61
+"""Bits of a packed number: one less than those of a positive integer, as rounded weights may sum to a little over 1."""
 
 
 class Tree(NamedTuple):
@@ -99,11 +106,12 @@ class Trees:
         for t in range(len(self)):
             yield leaves_of(self.tree(t), bins, self.bin_mapper)
 
-    def compile(self, contributions: Array) -> Sums:
+    def compile(self, contributions: Array) -> TreeScorer:
         used = np.flatnonzero(contributions.any(axis=(1, 2)))  # in a forest one kind of bag may have the weight 0
         trees = self if len(used) == len(self) else self._select(used)
         rounds = np.repeat(used, np.diff(trees.starts))
-        return Sums(trees, contributions[rounds, trees.nodes["class"]])
+        values = contributions[rounds, trees.nodes["class"]]
+        return TreeScorer(trees.nodes, trees.starts, trees.bin_mapper, values)
 
     def _select(self, rounds: NDArray[np.intp]) -> Trees:
         """The trees of some rounds."""
@@ -169,27 +177,6 @@ class Trees:
         return cls(nodes, starts, bin_mapper)
 
 
-@dataclass(frozen=True)
-class Sums:
-    """Scorer of trees: `values` is the contribution of each node to each output."""
-
-    trees: Trees
-    values: Array
-
-    def scores(self, table: Table) -> Array:
-        return self.scores_of_bins(self.trees.bin_mapper.bins(table, table.every_row, Threads(1)))
-
-    def scores_of_bins(self, bins: NDArray[np.unsignedinteger]) -> Array:
-        """Scores of binned rows."""
-        trees, bin_mapper = self.trees, self.trees.bin_mapper
-        scores = np.zeros((bins.shape[1], self.values.shape[1]))
-        columns = [np.ascontiguousarray(trees.nodes[name]) for name in ("feature", "cut", "children")]
-        kernels.add_leaves(
-            bins, bin_mapper.offsets, bin_mapper.categorical, trees.starts, *columns, self.values, scores
-        )
-        return scores
-
-
 def leaves_of(nodes: NDArray[np.void], bins: NDArray[np.unsignedinteger], bin_mapper: BinMapper) -> LeafAssignment:
     """The predicted class of each row."""
     leaves = np.empty(bins.shape[1], dtype=np.uint32)
@@ -199,23 +186,37 @@ def leaves_of(nodes: NDArray[np.void], bins: NDArray[np.unsignedinteger], bin_ma
 
 
 def make_workspace(
-    capacity: int, n_rows: int, offsets: NDArray[np.int64], histograms: Array, n_classes: int, n_sizes: int
+    capacity: int, n_rows: int, offsets: NDArray[np.int64], histograms: NDArray[Any], n_classes: int, n_sizes: int
 ) -> tuple[Any, ...]:
     """Arrays of `kernels.grow_tree`: by node, by feature, by row, and for nodes of few rows."""
     n_features, n_bins, n_occurring = len(offsets) - 1, int(np.diff(offsets).max()), kernels.MAX_SMALL_NODE_ROWS + 2
-    spare = np.empty(n_rows, dtype=dtypes.ROW), np.empty(n_rows), np.empty(n_sizes), np.empty(n_rows, dtype=np.uint8)
+    spare = (
+        np.empty(n_rows, dtype=dtypes.ROW), np.empty(n_rows, histograms.dtype), np.empty(n_sizes),
+        np.empty(n_rows, dtype=np.uint8),
+    )  # fmt: skip
     small = (  # marks and positions by bin, the occurring bins, their histogram, its offsets, and that it is numeric
         np.zeros(n_bins, dtype=np.int64), np.empty(n_bins, dtype=np.int64), np.empty(n_occurring, dtype=np.int64),
-        np.empty((histograms.shape[1], n_occurring)), np.zeros(2, dtype=np.int64), np.zeros(1, dtype=bool),
+        np.empty((histograms.shape[1], n_occurring), histograms.dtype),
+        np.zeros(2, dtype=np.int64), np.zeros(1, dtype=bool),
     )  # fmt: skip
     return (
         np.empty((capacity, n_classes + 1), dtype=np.int64),  # where the rows of each class begin and end in each node
-        np.zeros((capacity, n_classes)),  # the weight of each class in each node
+        np.zeros((capacity, n_classes)), np.zeros(capacity),  # weight of each class, and number of rows, by node
         *np.empty((3, capacity), dtype=np.int64),  # depths, histograms, and nodes that are still to be split
         np.arange(len(histograms))[::-1].copy(),  # free histograms
         np.arange(n_features), np.ones(n_classes), spare, np.empty((3, n_classes), dtype=np.int64), small,
         np.zeros(n_features), np.zeros(n_features, dtype=np.int64),
     )  # fmt: skip
+
+
+def _pack(weight: Array, sizes: Array, min_rows: float) -> tuple[NDArray[np.int64], tuple[int, float]]:
+    """Weights, and the number of rows that each row stands for, as the packed numbers of `best_splits_packed`."""
+    n_bits = int(sizes.sum()).bit_length() if min_rows else 0
+    unit = 2.0 ** (n_bits - MAX_PACKED_BITS)
+    packed = np.rint(weight / unit).astype(np.int64) << n_bits
+    if min_rows:
+        packed += sizes.astype(np.int64)
+    return packed, (n_bits, unit)
 
 
 class TreeLearner:
@@ -241,7 +242,12 @@ class TreeLearner:
         self._min_leaf_rows = float(min(growth.min_samples_leaf, NO_LIMIT)) if growth.min_samples_leaf > 1 else 0.0
         self._max_depth = min(growth.max_depth or NO_LIMIT, NO_LIMIT)
         self._max_leaves = min(growth.max_leaf_nodes or NO_LIMIT, NO_LIMIT)
-        self._histograms = np.empty((0, self.rows.n_classes + (self._min_leaf_rows > 0), int(self.offsets[-1])))
+        self._is_packed = self.rows.n_classes == 2 and self.criterion == kernels.GINI
+        if self._min_leaf_rows:  # packed numbers count whole rows
+            weight = self.rows.weight
+            self._is_packed &= bool((weight == np.rint(weight)).all() and weight.sum() < MAX_PACKED_ROWS)
+        n_parts = self.rows.n_classes + (self._min_leaf_rows > 0 and not self._is_packed)
+        self._histograms = np.empty((0, n_parts, int(self.offsets[-1])), np.int64 if self._is_packed else np.float64)
 
     @classmethod
     def make(cls, given: LearnerInput) -> TreeLearner:
@@ -281,21 +287,21 @@ class TreeLearner:
     ) -> tuple[Any, LeafAssignment, Array]:
         n_histograms, capacity = self._max_histograms(len(rows)), 2 * self._max_total_leaves(len(rows)) + 3
         if len(self._histograms) < n_histograms:
-            self._histograms = np.empty((n_histograms, *self._histograms.shape[1:]))
+            self._histograms = np.empty((n_histograms, *self._histograms.shape[1:]), self._histograms.dtype)
         nodes: tuple[NDArray[Any], ...] = (
             np.empty(capacity, dtype=np.int32), np.zeros(capacity, dtype=np.uint32),
             np.full((capacity, 3), -1, dtype=np.int32), np.empty(capacity, dtype=dtypes.CLASS), np.empty(capacity),
         )  # fmt: skip
         predicted = np.empty(bins.shape[1], dtype=dtypes.CLASS)
         W = np.zeros((self.rows.n_classes, self.rows.n_classes))
-        row_counts = sizes.copy() if self._min_leaf_rows else np.empty(0)
-        is_simple = self.rows.n_classes == 2 and self.criterion == kernels.GINI and not self._min_leaf_rows
-        work = make_workspace(capacity, len(rows), self.offsets, self._histograms, self.rows.n_classes, len(row_counts))
+        n_sizes = len(rows) if self._min_leaf_rows and not self._is_packed else 0
+        by, packing = _pack(weight, sizes, self._min_leaf_rows) if self._is_packed else (weight.copy(), None)
+        work = make_workspace(capacity, len(rows), self.offsets, self._histograms, self.rows.n_classes, n_sizes)
         n_nodes = kernels.grow_tree(
-            bins, self.offsets, self.categorical, rows.copy(), weight.copy(),
-            None if is_simple else row_counts, starts, self.criterion,
-            self.negative_class, TIE, self._max_depth, self._max_leaves, self._min_leaf_rows, self._max_features,
-            self._random_state(t), self._histograms, work, *nodes, predicted, W,
+            bins, self.offsets, self.categorical, rows.copy(), by, None if self._is_packed else sizes[:n_sizes].copy(),
+            packing, starts, self.criterion, self.negative_class, TIE, self._max_depth, self._max_leaves,
+            self._min_leaf_rows, self._max_features, self._random_state(t), self._histograms, work, *nodes, predicted,
+            W,
         )  # fmt: skip
         tree = np.empty(n_nodes, dtype=dtypes.NODE)
         for name, column in zip(dtypes.NODE.names or (), nodes, strict=True):

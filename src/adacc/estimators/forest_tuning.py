@@ -1,0 +1,142 @@
+"""Tuning of a forest on rows that its bags do not contain: the weights of the bags, the decision, and the scale.
+
+The forest votes by kinds of bags. A logistic regression on the vote shares of the kinds, fitted to the tuning rows,
+gives each kind its weight. A second one, with balanced class weights, scales the sum to log-odds of balanced classes;
+for two classes its intercept is the decision threshold.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import log_softmax, ndtr
+
+from adacc.algorithms.base import Array
+from adacc.metrics import f1_of_totals
+
+OBJECTIVES = ("balanced_accuracy", "f1")
+"""Measures that the decision threshold can maximize."""
+
+RIDGE = 0.1
+"""Penalty on unequal weights, to be divided by the number of tuning rows of the rarest class."""
+
+MAX_LOG_ODDS = 60.0
+"""Bound of a coefficient: vote shares differ by at most 1."""
+
+N_THRESHOLDS = 401
+"""Number of candidate thresholds for F1."""
+
+MAX_SCORES = 4000
+"""Maximum number of scores per class in the threshold search; more scores are replaced by this many quantiles."""
+
+
+class TuningRows(NamedTuple):
+    """Rows on which a forest is tuned."""
+
+    true: NDArray[np.intp]  # (n_rows,): class of each row, by number
+    weight: Array  # (n_rows,): weight of each row
+    vote_shares: Array  # (n_kinds, n_rows, n_classes): fraction of the votes for each class, by kind of bag
+
+
+class Tuning(NamedTuple):
+    """The tuned parameters of a forest."""
+
+    kind_weights: Array  # (n_kinds,): factor on the votes of the bags of each kind
+    decision: Array  # (n_classes,): factor on the votes for each class
+
+
+def tune(rows: TuningRows, class_weight: Array, positive: int, objective: str) -> Tuning:
+    """Fit the weights of the kinds of bags and the decision to the tuning rows.
+
+    `class_weight` is the summed weight of each class in the training set, `positive` the positive one of two classes.
+    """
+    true, weight, shares = rows
+    n_kinds, n_classes = len(shares), len(class_weight)
+    per_class = weight / np.bincount(true, weight, n_classes)[true]
+    balanced, natural = per_class / n_classes, per_class * (class_weight / class_weight.sum())[true]
+    targets = _targets(true, weight, n_classes)
+    alone = [_fit_logistic(share[None], targets, balanced, np.ones(1), 0.0) for share in shares]
+    logits = np.array([slope * share + intercepts for share, (slope, intercepts) in zip(shares, alone, strict=True)])
+    equal = np.full(n_kinds, 1.0 / n_kinds)
+    ridge = RIDGE / np.bincount(true[weight > 0.0], minlength=n_classes).min()
+    weights, _ = _fit_logistic(logits, targets, natural, equal, ridge)
+    factors: Array = weights * np.concatenate([slope for slope, _ in alone])
+    if not factors.any():
+        factors = equal
+    mixture = np.tensordot(factors, shares, axes=1)
+    scale, intercepts = _fit_logistic(mixture[None], targets, balanced, np.ones(1), 0.0)
+    factors *= max(scale[0], np.exp(-3.0)) / 2.0  # half the log-odds, as the scores of AdaBoost
+    decision = np.ones(n_classes)
+    if n_classes == 2:
+        intercept = (intercepts[positive] - intercepts[1 - positive]) / 2.0
+        if objective == "f1":
+            scores = factors @ (shares[:, :, positive] - shares[:, :, 1 - positive])
+            intercept = -_best_f1_threshold(scores, true == positive, natural)
+        # A score is the sum of the votes for the positive class times its factor, less those for the other class.
+        decision[positive] = np.clip(1.0 + intercept / factors.sum(), 0.0, 2.0)
+        decision[1 - positive] = 2.0 - decision[positive]
+    return Tuning(factors, decision)
+
+
+def _targets(true: NDArray[np.intp], weight: Array, n_classes: int) -> Array:
+    """Smoothed probabilities of the true classes [Platt 1999], which keep the coefficients finite."""
+    smoothed = 1.0 / (np.bincount(true[weight > 0.0], minlength=n_classes) + 2.0)
+    targets = np.repeat(smoothed[true, None] / (n_classes - 1), n_classes, axis=1)
+    targets[np.arange(len(true)), true] = 1.0 - smoothed[true]
+    return targets
+
+
+def _fit_logistic(terms: Array, targets: Array, weight: Array, prior: Array, ridge: float) -> tuple[Array, Array]:
+    """Coefficients and intercepts of a logistic regression.
+
+    The log-odds are ``sum(coefficients * terms)``, of shape (n_rows, n_classes), plus an intercept if there are two
+    classes. Coefficients are not negative; `ridge` is the penalty on their squared distance from `prior`.
+    """
+    n_terms, _, n_classes = terms.shape
+
+    def loss(parameters: Array) -> tuple[float, Array]:
+        coefficients = parameters[:n_terms]
+        logits = np.tensordot(coefficients, terms, axes=1)
+        logits[:, -1] += parameters[n_terms:].sum()
+        logs = log_softmax(logits, axis=1)
+        errors = weight[:, None] * (np.exp(logs) - targets)
+        value = -float((weight[:, None] * targets * logs).sum()) + ridge * float(((coefficients - prior) ** 2).sum())
+        slopes = (terms * errors).sum(axis=(1, 2)) + 2.0 * ridge * (coefficients - prior)
+        return value, np.append(slopes, errors[:, -1].sum()) if n_classes == 2 else slopes
+
+    start = np.append(prior, 0.0) if n_classes == 2 else prior
+    bounds = [(0.0, MAX_LOG_ODDS)] * n_terms + [(-MAX_LOG_ODDS, MAX_LOG_ODDS)] * (n_classes == 2)
+    fitted = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    intercepts = np.zeros(n_classes)
+    intercepts[-1] += fitted[n_terms:].sum()
+    return fitted[:n_terms], intercepts
+
+
+def _best_f1_threshold(scores: Array, positive: NDArray[np.bool_], weight: Array) -> float:
+    """The threshold of the largest F1.
+
+    The true and false positive rates are smoothed by a Gaussian kernel with the bandwidth of Silverman's rule, because
+    the best raw threshold has a high variance for few rows.
+    """
+    thresholds = np.linspace(scores.min(), scores.max(), N_THRESHOLDS)
+    n_positive, n_negative = weight[positive].sum(), weight[~positive].sum()
+    true_positives = n_positive * _fraction_above(scores[positive], weight[positive], thresholds)
+    false_positives = n_negative * _fraction_above(scores[~positive], weight[~positive], thresholds)
+    f1 = f1_of_totals(true_positives, true_positives + false_positives + n_positive)
+    return float(thresholds[np.argmax(f1)])
+
+
+def _fraction_above(scores: Array, weight: Array, thresholds: Array) -> Array:
+    """Smoothed fraction of the scores above each threshold."""
+    order = np.argsort(scores)
+    scores, cumulative = scores[order], np.cumsum(weight[order])
+    bandwidth = 1.06 * scores.std() * len(scores) ** -0.2 + 1e-3
+    if len(scores) > MAX_SCORES:
+        scores = np.interp((np.arange(MAX_SCORES) + 0.5) / MAX_SCORES * cumulative[-1], cumulative, scores)
+        weight = np.ones(MAX_SCORES)
+    else:
+        weight = weight[order]
+    return ndtr((scores - thresholds[:, None]) / bandwidth) @ weight / weight.sum()

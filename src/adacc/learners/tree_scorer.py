@@ -1,0 +1,118 @@
+"""Fast scores of a sum of trees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adacc import kernels
+from adacc.algorithms.base import Array
+from adacc.data.binning import BinMapper
+from adacc.data.columns import Table
+from adacc.data.threads import Threads
+
+MAX_16_BITS = 2**16 - 1
+"""Columns and bins of packed nodes have 16 bits each."""
+
+
+class _PackedTrees(NamedTuple):
+    """Trees with two branches per node, for rows without missing values.
+
+    A node is one integer: the index of its left child (32 bits), a cut (16 bits) and a column (16 bits). The right
+    child follows the left one. Rows whose value of the column exceeds the cut go right. A leaf is its own left child,
+    with the largest cut: all rows stay in it, so that every row takes as many steps as its tree is deep.
+    """
+
+    features: NDArray[np.int64]  # (n_columns,): feature of each column
+    categories: NDArray[np.int64]  # (n_columns,): bin whose rows have the value 0 and all others 1; -1: the bin itself
+    missing: NDArray[np.int64]  # (n_columns,): bin of missing values; -1 if the feature is categorical
+    nodes: NDArray[np.uint64]
+    roots: NDArray[np.int64]
+    depths: NDArray[np.int64]
+    values: Array  # (n_nodes, n_outputs): contribution of each leaf
+
+
+@dataclass(frozen=True)
+class TreeScorer:
+    """Sum of trees: `values` is the contribution of each node to each output, if rows end in it."""
+
+    nodes: NDArray[np.void]
+    starts: NDArray[np.int64]
+    bin_mapper: BinMapper
+    values: Array
+
+    def scores(self, table: Table) -> Array:
+        return self.scores_of_bins(self.bin_mapper.bins(table, table.every_row, Threads(1)))
+
+    def scores_of_bins(self, bins: NDArray[np.unsignedinteger]) -> Array:
+        """Scores of binned rows."""
+        scores = np.zeros((bins.shape[1], self.values.shape[1]))
+        if self._packed is None:
+            self._add_leaves(bins, scores)
+            return scores
+        has_missing = np.zeros(len(scores), dtype=bool)
+        kernels.add_packed_leaves(bins, *self._packed, has_missing, scores)
+        if has_missing.any():
+            others = np.zeros((int(has_missing.sum()), scores.shape[1]))
+            self._add_leaves(np.ascontiguousarray(bins[:, has_missing]), others)
+            scores[has_missing] = others
+        return scores
+
+    def _add_leaves(self, bins: NDArray[np.unsignedinteger], scores: Array) -> None:
+        offsets, categorical, columns = self._columns
+        kernels.add_leaves(bins, offsets, categorical, self.starts, *columns, self.values, scores)
+
+    @cached_property
+    def _columns(self) -> tuple[NDArray[np.int64], NDArray[np.bool_], list[NDArray[np.generic]]]:
+        columns = [np.ascontiguousarray(self.nodes[name]) for name in ("feature", "cut", "children")]
+        return self.bin_mapper.offsets, self.bin_mapper.categorical, columns
+
+    @cached_property
+    def _packed(self) -> _PackedTrees | None:
+        """The packed trees; None if there are none, or if a column or bin has more than 16 bits."""
+        nodes, n_trees = self.nodes, len(self.starts) - 1
+        is_split = nodes["feature"] >= 0
+        categorical = self.bin_mapper.categorical[nodes["feature"]] & is_split
+        # A column for each numeric feature and each category that a node tests.
+        key = np.column_stack([nodes["feature"], np.where(categorical, nodes["cut"].astype(np.int64), -1)])
+        tested, column_of = np.unique(key[is_split], axis=0, return_inverse=True)
+        n_bins = np.diff(self.bin_mapper.offsets)
+        if not n_trees or len(tested) > MAX_16_BITS or n_bins.max() > MAX_16_BITS:
+            return None
+        features, categories = np.ascontiguousarray(tested.T).astype(np.int64)
+        column, cut = np.zeros(len(nodes), dtype=np.uint64), np.full(len(nodes), MAX_16_BITS, dtype=np.uint64)
+        column[is_split] = column_of.reshape(-1)
+        cut[is_split] = np.where(categorical, 0, nodes["cut"])[is_split]
+        # Number the nodes level by level: the two children of a node are neighbours. A branch without a child ends in
+        # a leaf with the value of the node.
+        level, trees, leaf = self.starts[:-1], np.arange(n_trees), np.zeros(n_trees, dtype=bool)
+        levels, n_placed = [], 0
+        while len(level):
+            splits = is_split[level] & ~leaf
+            child = n_placed + len(level) + 2 * (np.cumsum(splits) - splits)
+            levels.append((level, trees, splits, np.where(splits, child, n_placed + np.arange(len(level)))))
+            n_placed += len(level)
+            parents = level[splits]
+            children = nodes["children"][parents, :2]
+            leaf = (children < 0).reshape(-1)
+            trees = np.repeat(trees[splits], 2)
+            level = np.where(children < 0, parents[:, None], children + self.starts[trees[::2], None]).reshape(-1)
+        depths = np.zeros(n_trees, dtype=np.int64)
+        for depth, (_, of_level, _, _) in enumerate(levels):
+            depths[of_level] = depth
+        source, tree, splits, left = (np.concatenate(parts) for parts in zip(*levels, strict=True))
+        order = np.argsort(tree, kind="stable")  # the nodes of a tree are together, in the order of their levels
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        packed = (place[left].astype(np.uint64) << np.uint64(32)) | (
+            np.where(splits, cut[source], np.uint64(MAX_16_BITS)) << np.uint64(16)
+        )
+        packed |= np.where(splits, column[source], np.uint64(0))
+        missing = np.where(categories < 0, n_bins[features] - 1, -1)
+        return _PackedTrees(
+            features, categories, missing, packed[order], place[:n_trees], depths, self.values[source][order]
+        )

@@ -1,0 +1,56 @@
+"""Packed trees: the same scores, to the last bit, as those of the trees as they are."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import adacc
+from adacc.data.columns import read
+from adacc.model.ensemble import contributions
+
+
+def scorer_of(model):
+    ensemble = model.fitted_model_.ensemble
+    return ensemble.models.compile(contributions(ensemble.votes, ensemble.decision))
+
+
+def assert_packed_and_plain_agree(model, X):
+    packed, plain = scorer_of(model), scorer_of(model)
+    assert packed._packed is not None
+    vars(plain)["_packed"] = None
+    for rows in (slice(None), slice(0, 1), slice(3, 12), slice(0, 300)):
+        table = read(X[rows] if isinstance(X, np.ndarray) else X.iloc[rows])
+        np.testing.assert_array_equal(packed.scores(table), plain.scores(table))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("gaps", [0.0, 0.1])
+def test_numbers(n_classes, gaps):
+    rng = np.random.default_rng(n_classes)
+    X = rng.normal(size=(700, 6))
+    y = np.digitize(X[:, 0] * X[:, 1] + rng.normal(size=700) / 3, np.linspace(-0.5, 0.5, n_classes - 1))
+    X[rng.random(X.shape) < gaps] = np.nan
+    model = adacc.AdaCC2Classifier(n_estimators=7, max_depth=5).fit(X, y)
+    assert_packed_and_plain_agree(model, X)
+    X[::3, 2] = np.nan  # also where training had none
+    assert_packed_and_plain_agree(model, X)
+
+
+def test_categories_and_branches_without_rows():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({
+        "c": pd.Categorical(rng.choice(list("abcdef"), 500)), "d": pd.Categorical(rng.choice(["u", None], 500)),
+        "x": np.where(rng.random(500) < 0.3, np.nan, 1.0), "z": rng.normal(size=500),
+    })  # fmt: skip
+    y = (frame["c"].isin(["a", "e"]) ^ frame["x"].isna() ^ (rng.random(500) < 0.1)).astype(int)
+    model = adacc.AdaCC1Classifier(n_estimators=9, max_depth=4).fit(frame, y)
+    assert_packed_and_plain_agree(model, frame)
+
+
+def test_bins_of_more_than_16_bits_are_not_packed():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(70_000, 1))
+    model = adacc.AdaCC1Classifier(n_estimators=2, max_depth=2, max_bins=None).fit(X, X[:, 0] > 1.0)
+    scorer = scorer_of(model)
+    assert scorer._packed is None
+    np.testing.assert_array_equal(scorer.scores(read(X))[:, 0] > 0, X[:, 0] > 1.0)
