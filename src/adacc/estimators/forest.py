@@ -34,13 +34,13 @@ from adacc.model.fitted import FittedModel
 RATIO = 10.0
 """Maximum number of rows of another class per row of the rarest class, in a ratio-10 bag."""
 
-BALANCED_BAGS_PER_RATIO_BAG, BALANCED_BAGS_PER_FULL_BAG, LONG_ROUNDS_FACTOR = 6, 10, 8
+BALANCED_BAGS_PER_RATIO_BAG, BALANCED_BAGS_PER_FULL_BAG, LONG_ROUNDS_FACTOR = 6, 10, 6
 """Number of balanced bags per bag of the other kinds, and the factor on the number of rounds of these."""
 
 MIN_BAGS = 3
 """Minimum number of bags of a kind: a row is tuned on only if it is out of at least one of them."""
 
-FEW_ROWS, BAGS_FOR_FEW_ROWS, BAGS_FOR_MANY_ROWS = 3_000, 100, 50
+FEW_ROWS, BAGS_FOR_FEW_ROWS, BAGS_FOR_MANY_ROWS = 1_500, 100, 50
 """The number of balanced bags by default: more for few rows, whose votes have a higher variance."""
 
 
@@ -51,7 +51,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
     Rows are drawn with replacement into bags in which all classes have the same total weight, and AdaCC2 boosts trees
     on each bag. There are three kinds of bags. Balanced bags have the same number of rows of every class and few
     rounds, which makes them robust to noise. Ratio-10 bags have up to ten rows of each other class per row of the
-    rarest class, full bags have as many rows as the training set; with eight times as many rounds they can fit complex
+    rarest class, full bags have as many rows as the training set; with six times as many rounds they can fit complex
     class boundaries. Logistic regression on the out-of-bag votes gives each kind its weight and scales the scores to
     half the log-odds of balanced classes, like those of AdaBoost; for two classes its intercept is the decision
     threshold. No cost matrix and no cross-validation are needed.
@@ -59,7 +59,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
     Parameters
     ----------
     n_estimators : int or "auto", default="auto"
-        Number of balanced bags, with one booster each; "auto" is 100 for up to 3,000 rows and 50 for more. There are
+        Number of balanced bags, with one booster each; "auto" is 100 for up to 1,500 rows and 50 for more. There are
         also 16 ratio-10 bags and 10 full bags for every 100 balanced bags, at least three of each kind.
     n_rounds : int, default=5
         Maximum number of boosting rounds on a balanced bag.

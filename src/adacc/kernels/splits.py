@@ -156,13 +156,7 @@ def best_splits_two(histogram, scale, total, offsets, categorical, criterion, fi
         end = np.uint64(offsets[f + 1] - 1)
         keep = 0.0 if categorical[f] else 1.0
         missing_0, missing_1 = keep * scale[0] * histogram[0, end], keep * scale[1] * histogram[1, end]
-        present_0, present_1 = total[0] - missing_0, total[1] - missing_1
-        missing, present, pure, share = missing_0 + missing_1, present_0 + present_1, 0.0, 0.0
-        if missing > MIN_LEAF_WEIGHT:
-            pure = (missing_0 * missing_0 + missing_1 * missing_1) / missing
-        if present > MIN_LEAF_WEIGHT:
-            pure += (present_0 * present_0 + present_1 * present_1) / present
-            share = present_1 / present
+        missing, present, pure, share = _weigh_present(total, missing_0, missing_1)
         n_cuts = end - np.uint64(offsets[f])
         if not categorical[f] and missing == 0.0:
             n_cuts -= np.uint64(1)
@@ -183,8 +177,10 @@ def best_splits_two(histogram, scale, total, offsets, categorical, criterion, fi
 
 
 @kernel(fastmath=_FUSE)
-def best_splits_packed(histogram, packing, total, offsets, categorical, first, last, tie, min_rows, gains, cuts):
-    """`best_splits_two` on packed histograms, with at least `min_rows` rows on either side.
+def best_splits_packed(
+    histogram, packing, total, n_rows, offsets, categorical, first, last, tie, min_rows, gains, cuts
+):  # fmt: skip
+    """`best_splits_two` on packed histograms of `n_rows` rows, with at least `min_rows` rows on either side.
 
     A packed number holds the weight of rows in units of ``packing[1]``, above the lowest ``packing[0]`` bits, and their
     number in these bits. Sums of packed numbers are exact, and one addition sums both.
@@ -193,20 +189,10 @@ def best_splits_packed(histogram, packing, total, offsets, categorical, first, l
     unsplit, found = (total[0] * total[0] + total[1] * total[1]) / (total[0] + total[1]), 0.0
     for f in range(first, last):
         begin, end = np.uint64(offsets[f]), np.uint64(offsets[f + 1] - 1)
-        sum_0, sum_1 = np.int64(0), np.int64(0)
-        for at in range(begin, end):
-            sum_0 += histogram[0, at]
-            sum_1 += histogram[1, at]
-        n_present = count_of(sum_0, sum_1, shift)
+        n_present = n_rows if categorical[f] else n_rows - count_of(histogram[0, end], histogram[1, end], shift)
         keep = 0.0 if categorical[f] else unit
         missing_0, missing_1 = keep * (histogram[0, end] >> shift), keep * (histogram[1, end] >> shift)
-        present_0, present_1 = total[0] - missing_0, total[1] - missing_1
-        missing, present, pure, share = missing_0 + missing_1, present_0 + present_1, 0.0, 0.0
-        if missing > MIN_LEAF_WEIGHT:
-            pure = (missing_0 * missing_0 + missing_1 * missing_1) / missing
-        if present > MIN_LEAF_WEIGHT:
-            pure += (present_0 * present_0 + present_1 * present_1) / present
-            share = present_1 / present
+        missing, present, pure, share = _weigh_present(total, missing_0, missing_1)
         if not categorical[f] and missing == 0.0:
             end -= np.uint64(1)
         best, cut = unsplit - pure, begin  # at most 0: a leaf of missing values is a gain
@@ -219,15 +205,35 @@ def best_splits_packed(histogram, packing, total, offsets, categorical, first, l
             weight_1 = unit * (sum_1 >> shift)
             weight = unit * (sum_0 >> shift) + weight_1
             excess, spread = weight_1 - share * weight, weight * (present - weight)
-            gain, n_left = 2.0 * present * (excess * excess), count_of(sum_0, sum_1, shift)
-            has_rows = n_left >= min_rows and n_present - n_left >= min_rows
-            has_weight = weight > MIN_LEAF_WEIGHT and present - weight > MIN_LEAF_WEIGHT
-            if gain > least * spread and has_rows and has_weight:  # divisions are slow
+            gain = 2.0 * present * (excess * excess)
+            # Divisions are slow, and few cuts come this far.
+            if gain > least * spread and _may_split(sum_0, sum_1, shift, min_rows, n_present, weight, present):
                 best, cut = gain / spread, np.uint64(at)
                 least = best + tie
         cuts[f] = cut - begin
         gains[f] = best + pure - unsplit
         found = max(found, gains[f])
+
+
+@kernel(fastmath=_FUSE, inline="always")
+def _weigh_present(total, missing_0, missing_1):
+    """Weight of missing and other values, their summed purity, and the share of the second class in the others."""
+    present_0, present_1 = total[0] - missing_0, total[1] - missing_1
+    missing, present, pure, share = missing_0 + missing_1, present_0 + present_1, 0.0, 0.0
+    if missing > MIN_LEAF_WEIGHT:
+        pure = (missing_0 * missing_0 + missing_1 * missing_1) / missing
+    if present > MIN_LEAF_WEIGHT:
+        pure += (present_0 * present_0 + present_1 * present_1) / present
+        share = present_1 / present
+    return missing, present, pure, share
+
+
+@kernel(inline="always")
+def _may_split(sum_0, sum_1, shift, min_rows, n_present, weight, present):
+    """Whether both leaves have enough rows, and weight."""
+    n_left = count_of(sum_0, sum_1, shift)
+    has_rows = n_left >= min_rows and n_present - n_left >= min_rows
+    return has_rows and weight > MIN_LEAF_WEIGHT and present - weight > MIN_LEAF_WEIGHT
 
 
 @kernel(inline="always")

@@ -31,8 +31,8 @@ MAX_SMALL_NODE_ROWS = 32
 @kernel
 def grow_tree(
     bins, offsets, categorical, rows, by, sizes, packing, begins, criterion, negative_class, tie, max_depth,
-    max_leaf_nodes, min_rows, max_features, random_state, histograms, work, features, cuts, children, classes, gains,
-    predicted, mass,
+    max_leaf_nodes, min_rows, max_features, random_state, histograms, free, work, features, cuts, children, classes,
+    gains, predicted, mass,
 ):  # fmt: skip
     """Grow a tree on the listed rows and return the number of its nodes; node 0 is the root.
 
@@ -43,46 +43,46 @@ def grow_tree(
     `features` (-1: a leaf) at `cuts` and has three `children`; -1 stands for a branch without rows, for which the node
     itself predicts `classes`, as for a leaf. The node of the largest gain is split first if `max_leaf_nodes` limits the
     tree; leaves of missing values do not count. A node considers `max_features` random features, and more until one
-    has a split. `predicted` receives the class of each row, `mass` the weight of each (true, predicted) pair.
+    has a split; if there are as many, all are considered, and `random_state` is None. `predicted` receives the class of
+    each row, `mass` the weight of each (true, predicted) pair.
 
-    If all features are considered, the histogram of the largest child is that of its parent less those of its siblings.
+    If all features are considered, the histogram of the largest child is that of its parent less those of its siblings,
+    and `free` are the numbers of the histograms; else it is None.
     `work` are the arrays of `learners.tree.make_workspace`.
     """
-    n_classes, by_gain, sample = len(begins) - 1, max_leaf_nodes < len(rows), max_features < len(bins)
+    n_classes, by_gain = len(begins) - 1, max_leaf_nodes < len(rows)
     (
-        edges, totals, counts, depths, slots, opened, free, order, even, spare, places, small, feature_gains,
-        feature_cuts,
+        edges, totals, counts, depths, slots, opened, order, even, spare, places, small, feature_gains, feature_cuts,
     ) = work  # fmt: skip
-    n_free, n_open, n_nodes, n_leaves = len(free) - 1, ZERO, ZERO + 1, 1
+    n_free, n_open, n_nodes, n_leaves = len(histograms) - 1, ZERO, ZERO + 1, 1
     for k in range(n_classes + 1):
         edges[0, k] = begins[k]
-    depths[0], slots[0], features[0], gains[0] = 0, free[n_free], -1, 0.0
+    depths[0], slots[0], features[0], gains[0] = 0, 0, -1, 0.0
     classes[0], counts[0] = _weigh_node(by, sizes, packing, edges[0], negative_class, tie, totals[0])
-    if not sample:
-        _fill(bins, offsets, rows, by, sizes, edges[0], histograms[slots[0]])
+    if free is not None:
+        _fill(bins, offsets, rows, by, sizes, edges[0], histograms[0])
     first, largest, keep = 0, 0, True
     while first < n_nodes:  # the nodes from `first` on are new: find their splits, then split the next node
         deeper = depths[first] < max_depth
         for i in range(n_nodes - first):  # the largest first: few histograms are in use
             child = largest if i == 0 else first + i - (1 if first + i <= largest else 0)
             if deeper and _is_mixed(totals[child]) and counts[child] >= 2 * min_rows:
-                if sample:
+                if random_state is not None:
                     gains[child], features[child], cuts[child] = _find_split_sampled(
-                        bins, offsets, categorical, rows, by, sizes, packing, edges[child], totals[child], even,
-                        criterion, tie, min_rows, max_features, random_state, order, histograms[0], small,
-                        feature_gains, feature_cuts,
+                        bins, offsets, categorical, rows, by, sizes, packing, edges[child], totals[child],
+                        counts[child], even, criterion, tie, min_rows, max_features, random_state, order, histograms[0],
+                        small, feature_gains, feature_cuts,
                     )  # fmt: skip
-                else:
+                if free is not None:
                     gains[child], features[child], cuts[child] = _find_split(
-                        sizes, packing, offsets, categorical, totals[child], even, criterion, tie, min_rows,
-                        histograms[slots[child]], feature_gains, feature_cuts,
+                        sizes, packing, offsets, categorical, totals[child], counts[child], even, criterion, tie,
+                        min_rows, histograms[slots[child]], feature_gains, feature_cuts,
                     )  # fmt: skip
             if features[child] >= 0:
                 opened[n_open] = child
                 n_open += 1
-            elif not sample and (child == largest or (deeper and (keep or _is_mixed(totals[child])))):
-                free[n_free] = slots[child]
-                n_free += 1
+            elif child == largest or (deeper and (keep or _is_mixed(totals[child]))):
+                n_free = _release(free, n_free, slots[child])
         first = n_nodes
         while n_open > 0 and first == n_nodes:
             at = _next_node(opened, n_open, gains) if by_gain else n_open - 1
@@ -96,8 +96,7 @@ def grow_tree(
             )  # fmt: skip
             if n_children == 0 or n_leaves == max_leaf_nodes:  # the gain was rounding, or the tree has all its leaves
                 features[node] = -1
-                free[n_free] = slots[node]
-                n_free += 0 if sample else 1
+                n_free = _release(free, n_free, slots[node])
                 continue
             n_leaves += 1
             n_nodes, largest = _add_children(edges, node, n_nodes, children)
@@ -106,7 +105,7 @@ def grow_tree(
                 classes[child], counts[child] = _weigh_node(
                     by, sizes, packing, edges[child], negative_class, tie, totals[child]
                 )
-            if not sample:
+            if free is not None:
                 deeper = depths[first] < max_depth
                 keep = deeper and _is_mixed(totals[largest])
                 for child in range(first, n_nodes):
@@ -119,6 +118,14 @@ def grow_tree(
                 slots[largest] = slots[node]
     _predict(rows, edges, features, classes, totals, n_nodes, predicted, mass)
     return n_nodes
+
+
+@kernel(inline="always")
+def _release(free, n_free, slot):
+    """Mark a histogram as free; returns the number of free ones."""
+    if free is not None:
+        free[n_free] = slot
+    return n_free + 1
 
 
 @inner_kernel
@@ -228,12 +235,14 @@ def _subtract(child, parent):
 
 
 @inner_kernel
-def _find_split(sizes, packing, offsets, categorical, total, even, criterion, tie, min_rows, histogram, gains, cuts):
+def _find_split(
+    sizes, packing, offsets, categorical, total, n_rows, even, criterion, tie, min_rows, histogram, gains, cuts
+):  # fmt: skip
     """Gain, feature and cut of the best split of a node; feature -1 if no split has a gain."""
     n_features, best, feature = len(categorical), 0.0, -1
     _search(
-        sizes, packing, histogram, even, total, offsets, categorical, criterion, ZERO, n_features, tie, min_rows, gains,
-        cuts,
+        sizes, packing, histogram, even, total, n_rows, offsets, categorical, criterion, ZERO, n_features, tie,
+        min_rows, gains, cuts,
     )  # fmt: skip
     for f in range(n_features):
         if gains[f] > best + tie:
@@ -243,8 +252,8 @@ def _find_split(sizes, packing, offsets, categorical, total, even, criterion, ti
 
 @inner_kernel
 def _find_split_sampled(
-    bins, offsets, categorical, rows, by, sizes, packing, edges, total, even, criterion, tie, min_rows, max_features,
-    random_state, order, histogram, small, gains, cuts,
+    bins, offsets, categorical, rows, by, sizes, packing, edges, total, n_rows, even, criterion, tie, min_rows,
+    max_features, random_state, order, histogram, small, gains, cuts,
 ):  # fmt: skip
     """`_find_split` for random features, whose histograms are computed here.
 
@@ -272,8 +281,8 @@ def _find_split_sampled(
         elif is_small:
             _fill_drawn(bins, offsets, order[n_seen : n_seen + 1], rows, by, sizes, edges, histogram)
         _search(
-            sizes, packing, searched, even, total, its_offsets, its_kinds, criterion, at, at + 1, tie, min_rows, gains,
-            cuts,
+            sizes, packing, searched, even, total, n_rows, its_offsets, its_kinds, criterion, at, at + 1, tie,
+            min_rows, gains, cuts,
         )  # fmt: skip
         if gains[at] > best + tie:
             best, feature, best_cut = gains[at], f, occurring[cuts[at]] if is_small and not categorical[f] else cuts[at]
@@ -293,11 +302,14 @@ def _max_gain(total, criterion):
 
 @kernel(inline="always")
 def _search(
-    sizes, packing, histogram, scale, total, offsets, categorical, criterion, first, last, tie, min_rows, gains, cuts
+    sizes, packing, histogram, scale, total, n_rows, offsets, categorical, criterion, first, last, tie, min_rows,
+    gains, cuts,
 ):  # fmt: skip
     """The best splits of some features, by the faster kernel for packed numbers."""
     if packing is not None:
-        best_splits_packed(histogram, packing, total, offsets, categorical, first, last, tie, min_rows, gains, cuts)
+        best_splits_packed(
+            histogram, packing, total, n_rows, offsets, categorical, first, last, tie, min_rows, gains, cuts
+        )
     if sizes is not None:
         best_splits_of(
             histogram, scale, total, offsets, categorical, criterion, first, last, tie, min_rows, gains, cuts
@@ -461,7 +473,7 @@ def add_packed_leaves(
                 scores[begin + i, c] += sums[i, c]
 
 
-@kernel(inline="always")
+@inner_kernel
 def _child(nodes, block, row, at):
     """The node below a packed node that a row goes to."""
     node = nodes[at]

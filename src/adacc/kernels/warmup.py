@@ -31,18 +31,18 @@ _u8, _bins, _rows, _hashes, _bool = (
 _nodes = types.int32[::1], _rows, types.int32[:, ::1]
 
 
-def _tree(sizes: Any) -> tuple[Any, ...]:
-    is_packed = sizes is types.none
+def _tree(sizes: Any, random_state: Any) -> tuple[Any, ...]:
+    is_packed, free = sizes is types.none, types.none if random_state is _i1 else _i1
     amount, packing = (_int, types.Tuple((_int, _float))) if is_packed else (_float, types.none)
     work = types.Tuple(
         (
-            _i2, _f2, _f1, _i1, _i1, _i1, _i1, _i1, _f1, types.Tuple((_rows, amount[::1], _f1, _u8)), _i2,
+            _i2, _f2, _f1, _i1, _i1, _i1, _i1, _f1, types.Tuple((_rows, amount[::1], _f1, _u8)), _i2,
             types.Tuple((_i1, _i1, _i1, amount[:, ::1], _i1, _bool)), _f1, _i1,
         )
     )  # fmt: skip
     return (
         _bins, _i1, _bool, _rows, amount[::1], sizes, packing, _i1, _int, _int, _float, _int, _int,
-        _float, _int, _i1, amount[:, :, ::1], work, *_nodes, _u8, _f1, _u8, _f2,
+        _float, _int, random_state, amount[:, :, ::1], free, work, *_nodes, _u8, _f1, _u8, _f2,
     )  # fmt: skip
 
 
@@ -79,7 +79,7 @@ GROUPS: dict[str, list[Signature]] = {
     ],
     "samplers": [("weigh_pairs", (_u8, _u8, _f1, _f1, _i1, _f2))],
     "trees": [
-        ("grow_tree", _tree(types.none)),
+        ("grow_tree", _tree(types.none, _i1)),
         ("add_packed_leaves", (_bins, _i1, _i1, _i1, _hashes, _i1, _i1, _f2, _bool, _f2)),
         ("bin_rows", (_f2, _i1, _f1, _i1, _i1, _bins)),
     ],
@@ -89,7 +89,7 @@ GROUPS: dict[str, list[Signature]] = {
     "classes": [  # three or more
         ("best_splits", _splits),
         ("add_votes_each", (_u8, _u8, _f1, _f1, _i1, _float, _u8, _f2, _i2, _f1)),
-        ("grow_tree", _tree(_f1)),
+        ("grow_tree", _tree(_f1, _i1)),
         ("find_leaves", (_bins, _i1, _bool, *_nodes, _rows)),
     ],
 }

@@ -203,7 +203,6 @@ def make_workspace(
         np.empty((capacity, n_classes + 1), dtype=np.int64),  # where the rows of each class begin and end in each node
         np.zeros((capacity, n_classes)), np.zeros(capacity),  # weight of each class, and number of rows, by node
         *np.empty((3, capacity), dtype=np.int64),  # depths, histograms, and nodes that are still to be split
-        np.arange(len(histograms))[::-1].copy(),  # free histograms
         np.arange(n_features), np.ones(n_classes), spare, np.empty((3, n_classes), dtype=np.int64), small,
         np.zeros(n_features), np.zeros(n_features, dtype=np.int64),
     )  # fmt: skip
@@ -296,12 +295,13 @@ class TreeLearner:
         W = np.zeros((self.rows.n_classes, self.rows.n_classes))
         n_sizes = len(rows) if self._min_leaf_rows and not self._is_packed else 0
         by, packing = _pack(weight, sizes, self._min_leaf_rows) if self._is_packed else (weight.copy(), None)
+        samples = self._max_features < len(self.bin_mapper.features)
         work = make_workspace(capacity, len(rows), self.offsets, self._histograms, self.rows.n_classes, n_sizes)
         n_nodes = kernels.grow_tree(
             bins, self.offsets, self.categorical, rows.copy(), by, None if self._is_packed else sizes[:n_sizes].copy(),
             packing, starts, self.criterion, self.negative_class, TIE, self._max_depth, self._max_leaves,
-            self._min_leaf_rows, self._max_features, self._random_state(t), self._histograms, work, *nodes, predicted,
-            W,
+            self._min_leaf_rows, self._max_features, self._random_state(t) if samples else None, self._histograms,
+            None if samples else np.arange(len(self._histograms))[::-1].copy(), work, *nodes, predicted, W,
         )  # fmt: skip
         tree = np.empty(n_nodes, dtype=dtypes.NODE)
         for name, column in zip(dtypes.NODE.names or (), nodes, strict=True):
