@@ -25,7 +25,7 @@ from adacc.model.ensemble import Ensemble, contributions
 MAX_ROWS_OF_CLASS = 20_000
 """Maximum number of rows of a class in a bag."""
 
-MIN_ROWS_PER_LEAF, DEPTH_RANGE = 16, (4, 10)
+ROWS_PER_LEAF, DEPTH_RANGE = 16, (4, 10)
 """If the depth of trees follows from the number of rows, a full tree has this many rows per leaf, within a range."""
 
 BOOTSTRAP_SHARE = 1.0 - np.exp(-1.0)
@@ -63,7 +63,7 @@ class BagSpec:
         """Limits of the trees on a bag of this many rows."""
         if not self.depth_by_rows:
             return self.growth
-        depth = round(np.log2(n_rows / MIN_ROWS_PER_LEAF))
+        depth = round(np.log2(n_rows / ROWS_PER_LEAF))
         return replace(self.growth, max_depth=int(np.clip(depth, *DEPTH_RANGE)))
 
 

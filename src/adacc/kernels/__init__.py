@@ -1,8 +1,9 @@
 """All compiled functions. Their arguments are arrays and numbers.
 
 The files, in the order of their use: `thresholds` (values to bin thresholds), `binning` (values to bins), `histograms`
-(bins to histograms), `splits` (histograms to splits), `trees`, and `weights` (predictions to scores and weights). Rows
-are grouped by class: rows ``starts[k]:starts[k + 1]`` belong to class k. Outputs are the last arguments, preallocated.
+(bins to histograms), `splits` (histograms to splits), `trees` (splits to trees), `leaves` (the leaves of rows in
+trees), and `weights` (predictions to scores and weights). Rows are grouped by class: rows ``starts[k]:starts[k + 1]``
+belong to class k. Outputs are the last arguments, preallocated.
 """
 
 from adacc.kernels.binning import (
@@ -19,6 +20,7 @@ from adacc.kernels.binning import (
     take_columns,
 )
 from adacc.kernels.histograms import add_entries, add_rows, fill_defaults
+from adacc.kernels.leaves import add_leaves, add_packed_leaves, find_leaves
 from adacc.kernels.splits import ENTROPY, ERROR, GINI, best_splits, best_splits_two, choose_split
 from adacc.kernels.thresholds import (
     MAX_GROUPS,
@@ -28,7 +30,7 @@ from adacc.kernels.thresholds import (
     group_values,
     whole_range,
 )
-from adacc.kernels.trees import MAX_SMALL_NODE_ROWS, add_leaves, add_packed_leaves, find_leaves, grow_tree
+from adacc.kernels.trees import MAX_SMALL_NODE_ROWS, grow_tree
 from adacc.kernels.weights import add_votes, add_votes_each, reweigh, weigh_pairs
 
 __all__ = [

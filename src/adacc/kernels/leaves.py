@@ -1,0 +1,137 @@
+"""The leaves of rows in trees, and the sum of their values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adacc.kernels.jit import inner_kernel, kernel
+from adacc.kernels.splits import branch_of
+
+BLOCK = 4096
+"""Number of rows that are processed together."""
+
+PACKED_BLOCK = 256
+"""The same for packed trees: the values of a block, row by row, stay in the cache."""
+
+TWO, THREE, FOUR = np.uint64(2), np.uint64(3), np.uint64(4)
+
+
+@kernel
+def find_leaves(bins, offsets, categorical, features, cuts, children, leaves):
+    """The leaf of each row, or the node whose branch for the row has no child."""
+    nodes = np.empty(min(BLOCK, len(leaves)), dtype=np.int64)
+    for begin in range(0, len(leaves), BLOCK):
+        end = min(begin + BLOCK, len(leaves))
+        _descend(bins, begin, end, offsets, categorical, features, cuts, children, nodes)
+        for i in range(begin, end):
+            leaves[i] = nodes[i - begin]
+
+
+@kernel
+def add_leaves(bins, offsets, categorical, starts, features, cuts, children, values, scores):
+    """Add the values of the leaf of each row to its scores, for every tree.
+
+    All trees are applied to a block of rows before the next block, so that the bins of the block stay in the cache.
+    """
+    nodes = np.empty(min(BLOCK, len(scores)), dtype=np.int64)
+    for begin in range(0, len(scores), BLOCK):
+        end = min(begin + BLOCK, len(scores))
+        for t in range(len(starts) - 1):
+            tree = slice(starts[t], starts[t + 1])
+            node_values = values[tree]
+            _descend(bins, begin, end, offsets, categorical, features[tree], cuts[tree], children[tree], nodes)
+            for i in range(begin, end):
+                for c in range(scores.shape[1]):
+                    scores[i, c] += node_values[nodes[i - begin], c]
+
+
+@kernel
+def add_packed_leaves(
+    bins, features, categories, missing, nodes, roots, depths, values, has_missing, scores
+):  # fmt: skip
+    """`add_leaves` for packed trees (`learners.tree_scorer`); rows with missing values are marked and left out.
+
+    The values of a block of rows are copied row by row. Eight rows go down a tree together, without a branch in the
+    loop: their steps are independent, so that the processor executes several at a time.
+    """
+    n_rows, n_columns, n_outputs = len(scores), len(features), scores.shape[1]
+    width = np.uint64(max(n_columns, 1))
+    block, sums = np.empty(PACKED_BLOCK * width, dtype=np.uint16), np.empty((PACKED_BLOCK, n_outputs))
+    for begin in range(0, n_rows, PACKED_BLOCK):
+        n_in_block = min(PACKED_BLOCK, n_rows - begin)
+        for c in range(n_columns):
+            _copy_column(bins[features[c]], begin, n_in_block, categories[c], missing[c], c, width, block, has_missing)
+        for i in range(n_in_block):
+            for c in range(n_outputs):
+                sums[i, c] = 0.0
+        for t in range(len(roots)):
+            root = np.uint32(roots[t])
+            for i in range(0, n_in_block - 7, 8):
+                r_0 = np.uint64(i) * width
+                r_1, r_2, r_3, r_4 = r_0 + width, r_0 + TWO * width, r_0 + THREE * width, r_0 + FOUR * width
+                r_5, r_6, r_7 = r_4 + width, r_4 + TWO * width, r_4 + THREE * width
+                n_0 = n_1 = n_2 = n_3 = n_4 = n_5 = n_6 = n_7 = root
+                for _ in range(depths[t]):
+                    n_0, n_1 = _child(nodes, block, r_0, n_0), _child(nodes, block, r_1, n_1)
+                    n_2, n_3 = _child(nodes, block, r_2, n_2), _child(nodes, block, r_3, n_3)
+                    n_4, n_5 = _child(nodes, block, r_4, n_4), _child(nodes, block, r_5, n_5)
+                    n_6, n_7 = _child(nodes, block, r_6, n_6), _child(nodes, block, r_7, n_7)
+                for c in range(n_outputs):
+                    sums[i, c] += values[n_0, c]
+                    sums[i + 1, c] += values[n_1, c]
+                    sums[i + 2, c] += values[n_2, c]
+                    sums[i + 3, c] += values[n_3, c]
+                    sums[i + 4, c] += values[n_4, c]
+                    sums[i + 5, c] += values[n_5, c]
+                    sums[i + 6, c] += values[n_6, c]
+                    sums[i + 7, c] += values[n_7, c]
+            for i in range(n_in_block - n_in_block % 8, n_in_block):
+                node = root
+                for _ in range(depths[t]):
+                    node = _child(nodes, block, np.uint64(i) * width, node)
+                for c in range(n_outputs):
+                    sums[i, c] += values[node, c]
+        for i in range(n_in_block):
+            for c in range(n_outputs):
+                scores[begin + i, c] += sums[i, c]
+
+
+@inner_kernel
+def _child(nodes, block, row, at):
+    """The node below a packed node that a row goes to."""
+    node = nodes[at]
+    goes_right = block[row + np.uint64(np.uint16(node))] > np.uint16(node >> np.uint64(16))
+    return np.uint32(node >> np.uint64(32)) + np.uint32(goes_right)
+
+
+@inner_kernel
+def _copy_column(column, begin, n_rows, category, missing, c, width, block, has_missing):
+    """The values of a column of packed trees for a block of rows."""
+    at = np.uint64(c)
+    for i in range(n_rows):
+        bin_ = column[begin + i]
+        block[at] = bin_ if category < 0 else (0 if bin_ == category else 1)
+        has_missing[begin + i] |= bin_ == missing
+        at += width
+
+
+@inner_kernel
+def _descend(bins, begin, end, offsets, categorical, features, cuts, children, nodes):
+    """The leaves of the rows of a block.
+
+    All rows move down one level before the next, without a branch in the loop: the steps of different rows are
+    independent, so that the processor executes several at a time.
+    """
+    for i in range(len(nodes)):
+        nodes[i] = 0
+    any_moves = True
+    while any_moves:
+        any_moves = False
+        for i in range(begin, end):
+            node = nodes[i - begin]
+            f = max(features[node], 0)
+            branch = branch_of(bins[f, i], cuts[node], offsets[f + 1] - offsets[f] - 1, categorical[f])
+            child = children[node, branch]
+            moves = features[node] >= 0 and child >= 0
+            nodes[i - begin] = child if moves else node
+            any_moves |= moves
