@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+from sklearn.metrics import average_precision_score
 
 from adacc import metrics
 from adacc.cli import main
@@ -65,6 +66,7 @@ def fake(protocol, store, failing=(), n_test=211):
             values = (rng.normal(size=n_test) + (0.012 * number + 0.5) * (2 * y - 1)).astype(np.float32)
             error = "Traceback: no" if (method, task.dataset) in failing else None
             found = {} if error else metrics.evaluate(y, (values > 0).astype(np.int8), values, pos_label=1)
+            found |= {} if error else {"average_precision": average_precision_score(y, values)}
             cost = 0.5 if method.startswith("csb") else None
             series.append(Series(method, dialect, T, cost, "adacc 0", 0.1, found, error))
             scores.append(np.full_like(values, np.nan) if error else values)

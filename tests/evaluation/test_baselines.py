@@ -6,6 +6,7 @@ from functools import partial
 from importlib.metadata import version
 from itertools import pairwise
 
+import catboost
 import lightgbm
 import numpy as np
 import pandas as pd
@@ -14,17 +15,19 @@ import xgboost
 from imblearn.ensemble import BalancedRandomForestClassifier, EasyEnsembleClassifier, RUSBoostClassifier
 from imblearn.over_sampling import SMOTE, RandomOverSampler
 from imblearn.under_sampling import RandomUnderSampler
+from interpret.glassbox import ExplainableBoostingClassifier
 from scipy.special import expit
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import balanced_accuracy_score
+from sklearn.metrics import average_precision_score, balanced_accuracy_score
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, TunedThresholdClassifierCV
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.class_weight import compute_class_weight
 from support import thinned
 from threadpoolctl import threadpool_limits
 
 import adacc
-from adacc.evaluation import baselines
+from adacc.evaluation import baseline_models
 from adacc.evaluation.baselines import BASELINES, Baseline
 from adacc.evaluation.fold_data import FoldData
 from adacc.evaluation.thresholds import best_threshold
@@ -34,7 +37,8 @@ BOOSTED = [
     "imblearn-rusboost", "lightgbm", "xgboost", "hist-gradient-boosting", "lightgbm-threshold", "xgboost-threshold",
     "adaboost-threshold", "hist-gradient-boosting-threshold",
 ]  # fmt: skip
-SLOWEST = ["balanced-random-forest-threshold", "easy-ensemble-threshold"]
+PEERS = [name for name, each in BASELINES.items() if each.extra == "peers"]
+SLOWEST = ["balanced-random-forest-threshold", "easy-ensemble-threshold", "lightgbm-tuned", *PEERS]
 SLOW = ["balanced-random-forest", "easy-ensemble", *SLOWEST]
 QUICK = [name for name in BASELINES if name not in SLOW]
 TUNED = [name for name in BASELINES if name.endswith("-threshold") and name != "adaboost-threshold"]
@@ -119,6 +123,36 @@ def light(fold, T, weighted=True, **options):
     return model.predict(X_test, raw_score=True), model.predict(X_test), model.predict_proba(X_test)[:, 1]
 
 
+def bagged(fold, T):
+    rng, found = np.random.default_rng(fold.seed), []
+    (rare,), (others,) = (fold.y == 1).nonzero(), (fold.y == 0).nonzero()
+    for _ in range(20):
+        drawn = rng.choice(others, len(rare), replace=False)
+        rows = [*drawn, *rng.choice(rare, len(rare), replace=False)]
+        found.append(light(FoldData(fold.X.iloc[rows], fold.y[rows], fold.X_test, [], 0), 100, False)[2])
+    probability = np.mean(found, axis=0)
+    return probability - 0.5, probability > 0.5, probability
+
+
+def cat(fold, T, weighted=True):
+    def text(X):
+        return X.assign(colour=["missing" if pd.isna(value) else value for value in X["colour"]])
+
+    weights = compute_class_weight("balanced", classes=np.array([0, 1]), y=fold.y) if weighted else None
+    weights = None if weights is None else weights / weights.min()
+    model = catboost.CatBoostClassifier(
+        class_weights=weights, random_seed=fold.seed, cat_features=["colour"], verbose=0, allow_writing_files=False
+    ).fit(text(fold.X), fold.y)
+    X_test = text(fold.X_test)
+    return model.predict(X_test, "RawFormulaVal"), model.predict(X_test), model.predict_proba(X_test)[:, 1]
+
+
+def additive(fold, T):
+    model = ExplainableBoostingClassifier(random_state=fold.seed).fit(fold.X, fold.y)
+    X_test = fold.X_test
+    return model.decision_function(X_test), model.predict(X_test), model.predict_proba(X_test)[:, 1]
+
+
 def shallow(fold, T, weighted=True):
     return light(fold, 200, weighted, num_leaves=8)
 
@@ -186,12 +220,17 @@ DIRECTLY = {
     "hist-gradient-boosting": histogram,
     "balanced-random-forest": ensemble(BalancedRandomForestClassifier),
     "easy-ensemble": ensemble(EasyEnsembleClassifier),
+    "bagged-lightgbm": bagged,
+    "catboost": cat,
+    "ebm": additive,
     "lightgbm-shallow": shallow,
     "balanced-random-forest-threshold": tuned(ensemble(BalancedRandomForestClassifier), lambda scores: scores + 0.5),
     "easy-ensemble-threshold": tuned(ensemble(EasyEnsembleClassifier), lambda scores: scores + 0.5),
     "lightgbm-threshold": tuned(partial(light, weighted=False), expit),
     "lightgbm-shallow-threshold": tuned(partial(shallow, weighted=False), expit),
     "xgboost-threshold": tuned(partial(extreme, weighted=False), expit),
+    "catboost-threshold": tuned(partial(cat, weighted=False), expit),
+    "ebm-threshold": tuned(additive, expit),
     "adaboost-threshold": thresholded(lambda T: adacc.AdaBoostClassifier(n_estimators=T), 2),
     "hist-gradient-boosting-threshold": thresholded(lambda T: histogram_model(T, None), 1),
     "logistic-regression": logistic,
@@ -226,12 +265,12 @@ def check(name, fold):
         np.testing.assert_array_equal(score > 0, predicted)
 
 
-@pytest.mark.parametrize("name", thinned(BASELINES, SLOWEST))
+@pytest.mark.parametrize("name", thinned(DIRECTLY, SLOWEST))
 def test_scores_and_their_signs_are_the_librarys_own_for_so_many_rounds(name):
     check(name, make_fold())
 
 
-@pytest.mark.parametrize("name", thinned(QUICK, TUNED))
+@pytest.mark.parametrize("name", thinned([name for name in QUICK if name in DIRECTLY], TUNED))
 def test_the_same_without_gaps(name):
     check(name, make_fold(gaps=False))
 
@@ -254,6 +293,64 @@ def test_rounds_come_in_any_order(found, name):
         np.testing.assert_array_equal(scores[T], found[name][T])
 
 
+def test_every_tree_of_a_self_paced_ensemble_has_balanced_classes_and_no_row_twice(monkeypatch):
+    fold, samples = make_fold(), []
+
+    class Watched(DecisionTreeClassifier):
+        def fit(self, X, y):
+            samples.append((X, y))
+            return super().fit(X, y)
+
+    monkeypatch.setattr(baseline_models, "DecisionTreeClassifier", Watched)
+    scores_of("self-paced-ensemble", fold)
+    n_rare = int(fold.y.sum())
+    assert len(samples) == 50
+    for X, y in samples:
+        assert (y == 1).sum() == n_rare
+        assert len(np.unique(X[y == 0], axis=0)) == (y == 0).sum() <= n_rare + 5  # each bin is rounded up
+    assert (samples[0][1] == 0).sum() == n_rare
+
+
+@pytest.mark.parametrize(("tree", "shares"), [(1, [0.9, 0.1]), (49, [0.5, 0.5])])
+def test_a_self_paced_ensemble_draws_easy_rows_first_and_all_bins_alike_at_last(tree, shares):
+    """Liu et al. 2020, algorithm 1: a bin's share is one over its mean error plus tan(pi / 2 * tree / n_trees)."""
+    errors = np.repeat([0.0, 0.3], [900, 900])
+    pace = np.tan(np.pi * tree / 100)
+    due = np.array([1 / (0.0 + pace), 1 / (0.3 + pace)])
+    drawn = baseline_models._draw_by_error(errors, tree, 100, np.random.default_rng(0))
+    counts = [(drawn < 900).sum(), (drawn >= 900).sum()]
+    np.testing.assert_array_equal(counts, np.ceil(100 * due / due.sum()))
+    np.testing.assert_allclose(np.array(counts) / 100, shares, atol=0.03)
+
+
+@pytest.mark.thorough
+def test_tuned_lightgbm_has_the_parameters_of_best_average_precision(monkeypatch):
+    fold, models = make_fold(n=480), []
+    make = baseline_models._lightgbm
+
+    def watched(seed, **parameters):
+        models.append((parameters, make(seed, **parameters)))
+        return models[-1][1]
+
+    monkeypatch.setattr(baseline_models, "_lightgbm", watched)
+    (scores,) = scores_of("lightgbm-tuned", fold).values()
+    folds = list(StratifiedKFold(3, shuffle=True, random_state=fold.seed).split(fold.X, fold.y))
+    assert len(models) == 30 * 3 + 1
+    assert models[0][0] == {}
+    held_out = []
+    for i in range(30):
+        found = np.zeros(len(fold.y))
+        for (_, test), (_, model) in zip(folds, models[3 * i : 3 * i + 3], strict=True):
+            X = plain(fold.X.iloc[test]).set_axis(model.feature_name_, axis=1)
+            found[test] = model.predict(X, raw_score=True)
+        held_out.append(found)
+    best = int(np.argmax([average_precision_score(fold.y, found) for found in held_out]))
+    assert models[-1][0] == models[3 * best][0]
+    threshold = best_threshold(fold.y, held_out[best])
+    X_test = plain(fold.X_test).set_axis(models[-1][1].feature_name_, axis=1)
+    np.testing.assert_allclose(scores, models[-1][1].predict(X_test, raw_score=True) - threshold)
+
+
 @pytest.mark.parametrize("n_rare", [1, 2, 5])
 @pytest.mark.parametrize("sampler", ["smote-tree", "ros-tree", "rus-tree"])
 def test_few_rare_rows(monkeypatch, sampler, n_rare):
@@ -267,7 +364,7 @@ def test_few_rare_rows(monkeypatch, sampler, n_rare):
             counts.extend(np.bincount(y))
             return super().fit(X, y)
 
-    monkeypatch.setattr(baselines, "DecisionTreeClassifier", Watched)
+    monkeypatch.setattr(baseline_models, "DecisionTreeClassifier", Watched)
     assert np.isfinite(scores_of(sampler, few)[1]).all()
     n_others = int((few.y == 0).sum())
     assert counts == ([n_rare] * 2 if sampler == "rus-tree" else [n_others] * 2)
@@ -355,14 +452,17 @@ def test_threshold(y, scores, threshold):
     assert best_threshold(np.array(y, np.int8), np.array(scores)) == threshold
 
 
-@pytest.mark.parametrize("name", ["smote-tree", "imblearn-rusboost", "easy-ensemble", "lightgbm", "xgboost"])
+@pytest.mark.parametrize(
+    "name", ["smote-tree", "imblearn-rusboost", "easy-ensemble", "lightgbm", "xgboost", "catboost"]
+)
 def test_a_missing_library_is_named(monkeypatch, name):
     def missing(module):
         raise ModuleNotFoundError(f"No module named {module!r}")
 
-    monkeypatch.setattr(baselines, "import_module", missing)
-    library = name if name in ("lightgbm", "xgboost") else "imblearn"
-    with pytest.raises(ImportError, match=rf'needs {library}: pip install "adacc\[compare\]"'):
+    monkeypatch.setattr(baseline_models, "import_module", missing)
+    library = name if name in ("lightgbm", "xgboost", "catboost") else "imblearn"
+    extra = BASELINES[name].extra
+    with pytest.raises(ImportError, match=rf'needs {library}: pip install "adacc\[{extra}\]"'):
         scores_of(name, make_fold())
 
 
@@ -370,7 +470,7 @@ def test_the_module_itself_needs_none_of_them(monkeypatch):
     original = builtins.__import__
 
     def without(name, *args, **kwargs):
-        if name.split(".")[0] in ("imblearn", "lightgbm", "xgboost", "pandas"):
+        if name.split(".")[0] in ("imblearn", "lightgbm", "xgboost", "catboost", "interpret", "pandas"):
             raise ImportError(name)
         return original(name, *args, **kwargs)
 
@@ -382,7 +482,7 @@ def test_the_module_itself_needs_none_of_them(monkeypatch):
 def test_versions_and_names():
     assert all(isinstance(each, Baseline) and version(each.library) for each in BASELINES.values())
     assert [name for name, each in BASELINES.items() if each.boosts] == BOOSTED
-    assert len({each.name for each in BASELINES.values()}) == len(BASELINES) == 19
+    assert len({each.name for each in BASELINES.values()}) == len(BASELINES) == 26
 
 
 def test_a_tuned_threshold_leaves_the_probabilities_those_of_scikit_learns_own():

@@ -51,7 +51,7 @@ def test_all_methods_leave_no_hole(paths, tmp_path):
                 continue
             assert series.error is None, series.error
             assert np.isfinite(scores).all()
-            assert len(series.measures) == 7
+            assert len(series.measures) == 8
             assert np.isfinite(list(series.measures.values())).all()
             assert (series.cost in protocol.costs) == (series.cost is not None)
             # A new measure needs no fit.

@@ -12,7 +12,7 @@ import pytest
 import scikit_posthocs
 from imblearn.metrics import geometric_mean_score
 from scipy import stats as scipy_stats
-from sklearn.metrics import balanced_accuracy_score, f1_score, recall_score, roc_auc_score
+from sklearn.metrics import average_precision_score, balanced_accuracy_score, f1_score, recall_score, roc_auc_score
 from small_study import FORMATS, all_tables_of, command, fake, plan
 from statsmodels.stats.multitest import multipletests
 
@@ -59,7 +59,8 @@ def by_part(study):
                 recall_score(y, said, pos_label=0), f1_score(y, said), roc_auc_score(y, scores),
             ]  # fmt: skip
             key = task.dataset, series.method, series.dialect, series.rounds
-            rows.append([*key, *(100 * value for value in (*found, np.mean(found)))])
+            found += [np.mean(found), average_precision_score(y, scores)]
+            rows.append([*key, *(100 * value for value in found)])
     return pd.DataFrame(rows, columns=["dataset", "method", "dialect", "rounds", *MEASURES])
 
 

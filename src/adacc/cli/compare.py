@@ -185,12 +185,15 @@ def _problem(options: Namespace) -> Any:
 def _chosen(given: list[str], everyone: dict[str, Any]) -> tuple[str, ...]:
     """Names of methods, with the names of groups expanded."""
     from adacc.compare.comparison import QUICK, find_method
+    from adacc.evaluation.baselines import BASELINES
 
+    # CatBoost and EBM take minutes per fold: they run only if they are named.
+    usual = [name for name in everyone if name not in BASELINES or BASELINES[name].extra == "compare"]
     groups = {
-        "family": [name for name, each in everyone.items() if each.is_own],
-        "baselines": [name for name, each in everyone.items() if not each.is_own],
-        "default": [name for name, each in everyone.items() if each.is_own or name in QUICK],
-        "all": list(everyone),
+        "family": [name for name in usual if everyone[name].is_own],
+        "baselines": [name for name in usual if not everyone[name].is_own],
+        "default": [name for name in usual if everyone[name].is_own or name in QUICK],
+        "all": usual,
     }
     chosen = [name for each in given for name in groups.get(each) or [find_method(each, everyone)]]
     return tuple(dict.fromkeys(chosen))

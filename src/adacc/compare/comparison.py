@@ -43,7 +43,7 @@ QUICK = (
 WARM_UP_ROWS, WARM_UP_ROUNDS = 50, 2
 """Rows of each class, and rounds, of the untimed fit that a process starts with."""
 
-MODULES = {"imbalanced-learn": "imblearn", "scikit-learn": "sklearn"}
+MODULES = {"imbalanced-learn": "imblearn", "scikit-learn": "sklearn", "interpret-core": "interpret"}
 """Import names of the distributions that are imported by another name."""
 
 
@@ -102,8 +102,8 @@ def contestants() -> dict[str, Contestant]:
 
 
 def missing_libraries() -> list[str]:
-    """Libraries of baselines that are not installed."""
-    libraries = dict.fromkeys(each.library for each in BASELINES.values())
+    """Libraries of the common baselines that are not installed."""
+    libraries = dict.fromkeys(each.library for each in BASELINES.values() if each.extra == "compare")
     return [library for library in libraries if not find_spec(MODULES.get(library, library))]
 
 
@@ -112,8 +112,9 @@ def find_method(name: str, among: Mapping[str, Contestant]) -> str:
     if name in among:
         return name
     if name in METHODS or name in BASELINES:
-        library = BASELINES[name].library if name in BASELINES else "imbalanced-learn"
-        raise ValueError(f'method {name!r} needs {library}, which is not installed: pip install "adacc[compare]"')
+        baseline = BASELINES.get(name)
+        library, extra = (baseline.library, baseline.extra) if baseline else ("imbalanced-learn", "compare")
+        raise ValueError(f'method {name!r} needs {library}, which is not installed: pip install "adacc[{extra}]"')
     raise ValueError(f"method {name!r} is unknown: {suggestion(name, among) or '`adacc methods` lists them'}")
 
 

@@ -18,7 +18,7 @@ from adacc.estimators.classifiers import BoostingClassifier
 from adacc.estimators.folds import TimeSplit
 from adacc.estimators.forest import AdaCCForestClassifier
 from adacc.estimators.search import CostSearchCV
-from adacc.evaluation.baselines import FOREST_TIME_FOLDS
+from adacc.evaluation.baseline_models import FOREST_TIME_FOLDS
 from adacc.model.explanations import ShapeFunction
 
 SHAPES_MAX = 9

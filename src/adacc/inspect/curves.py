@@ -13,7 +13,7 @@ from adacc import metrics
 from adacc.inspect.display import Display, as_rare, named
 from adacc.inspect.style import line_of, styled
 from adacc.study.plan import label_of
-from adacc.study.summary import MEASURES, Summary
+from adacc.study.summary import Summary
 
 BY_PREDICTION: dict[str, Callable[..., float]] = {
     "balanced_accuracy": metrics.balanced_accuracy,
@@ -64,8 +64,8 @@ class LearningCurveDisplay(Display):
         cls, summary: Summary, measure: str = "balanced_accuracy", dialect: str = "paper"
     ) -> LearningCurveDisplay:
         """Create the display from a study: means over its sets at its numbers of rounds."""
-        if measure not in MEASURES:
-            raise ValueError(f"measure must be one of {', '.join(MEASURES)}, got {measure!r}")
+        if measure not in summary.measures:
+            raise ValueError(f"measure must be one of {', '.join(summary.measures)}, got {measure!r}")
         frames = []
         for T in summary.protocol.rounds:
             methods = summary.compared(dialect)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import average_precision_score
 from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
@@ -82,7 +83,9 @@ class Evaluation(NamedTuple):
 def _evaluate(predictions: Predictions, y_test: NDArray[np.int8]) -> Evaluation:
     scores = predictions.scores.astype(np.float32)
     predicted = (scores > 0).astype(np.int8)
-    return Evaluation(scores, predictions.cost, metrics.evaluate(y_test, predicted, scores, pos_label=1))
+    measures = metrics.evaluate(y_test, predicted, scores, pos_label=1)
+    measures["average_precision"] = float(average_precision_score(y_test, scores))
+    return Evaluation(scores, predictions.cost, measures)
 
 
 def compute(protocol: Protocol, task: Task, data: Data) -> Result:
@@ -98,13 +101,13 @@ def compute(protocol: Protocol, task: Task, data: Data) -> Result:
     def add(
         method: str, dialect: str, library: str, rounds: Iterable[int], predict: Callable[[], dict[int, Predictions]]
     ) -> None:
-        started, error = time.perf_counter(), None
+        started, error = time.process_time(), None
         try:
             predictions = predict()
-            seconds = time.perf_counter() - started
+            seconds = time.process_time() - started
             evaluated = {T: _evaluate(each, y_test) for T, each in predictions.items()}
         except Exception:  # a failure is recorded in the results
-            seconds, error = time.perf_counter() - started, traceback.format_exc()
+            seconds, error = time.process_time() - started, traceback.format_exc()
             evaluated = {T: Evaluation(np.full(len(test), np.nan, dtype=np.float32), None, {}) for T in rounds}
         for T, each in evaluated.items():
             series.append(Series(method, dialect, T, each.cost, library, seconds, each.measures, error))

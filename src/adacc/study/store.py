@@ -53,8 +53,8 @@ class Series:
     rounds: int
     cost: float | None  # tuned cost of the negative class
     library: str  # library of the method, with its version
-    seconds: float  # time to train for all numbers of rounds and costs, and to score
-    measures: dict[str, float]  # as returned by `adacc.metrics.evaluate`
+    seconds: float  # processor time to train for all numbers of rounds and costs, and to score
+    measures: dict[str, float]  # those of `adacc.metrics.evaluate`, and the average precision
     error: str | None = None  # traceback if the method failed; then `measures` is empty
 
 

@@ -18,7 +18,7 @@ from adacc.evaluation.baselines import BASELINES
 from adacc.study.plan import Protocol
 from adacc.study.store import Store, StudyError
 
-MEASURES = ("balanced_accuracy", "gmean", "tpr", "tnr", "f1", "auc", "opm")
+MEASURES = ("balanced_accuracy", "gmean", "tpr", "tnr", "f1", "auc", "opm", "average_precision")
 NO_ROUNDS = [name for name, baseline in BASELINES.items() if not baseline.boosts]
 """Methods without rounds, reported under T = 1."""
 DIGITS = 4  # decimals of percentages; smaller differences count as ties
@@ -51,6 +51,11 @@ class Summary:
         chosen = self.frame[(self.frame["rounds"] == rounds) | without_rounds]
         table = chosen.pivot_table(index="dataset", columns=["method", "dialect"], values=measure)
         return table.reindex(index=self.sets, columns=pd.MultiIndex.from_tuples(methods))
+
+    @cached_property
+    def measures(self) -> list[str]:
+        """The measures with results; studies of earlier versions have no average precision."""
+        return [name for name in MEASURES if name in self.frame and self.frame[name].notna().any()]
 
     @cached_property
     def groups(self) -> dict[str, list[str]]:

@@ -13,11 +13,10 @@ import pandas as pd
 from adacc.evaluation import measures
 from adacc.evaluation import statistics as stats
 from adacc.study.plan import label_of
-from adacc.study.summary import MEASURES, NO_ROUNDS, Summary, read_summary, write_summary
+from adacc.study.summary import NO_ROUNDS, Summary, read_summary, write_summary
 
 __all__ = ["Table", "all_tables", "read_summary", "render", "write_all"]
 
-NAMES = tuple(measures.MEASURES[name].short for name in MEASURES)
 REFERENCES = ("adacc-forest", "adacc1", "adacc2")
 RANKED_BY = "balanced_accuracy"
 BEST, SECOND = 1, 2
@@ -89,11 +88,11 @@ def _dialect_note(ending: str) -> str:
 def _means(summary: Summary, methods: list[tuple[str, str]], name: str, title: str) -> Table:
     """The paper's main table: a row for each method and number of rounds."""
     protocol, frame = summary.protocol, summary.frame.set_index(["method", "dialect"])
-    rows, values, notes = [], [], []
+    names, rows, values, notes = summary.measures, [], [], []
     for method, dialect in methods:
         of_method = frame.loc[[(method, dialect)]]
         for T, chosen in of_method.groupby("rounds"):
-            mean, spread = chosen[list(MEASURES)].mean(), chosen[[f"{each}_std" for each in MEASURES]].mean()
+            mean, spread = chosen[names].mean(), chosen[[f"{each}_std" for each in names]].mean()
             cells = ["-" if np.isnan(m) else f"{m:.2f} ± {s:.2f}" for m, s in zip(mean, spread, strict=True)]
             n_folds = f"{len(chosen)} × {_count_range(chosen['parts'])}"
             rows.append([label_of(method), str(T), *cells, n_folds])
@@ -101,7 +100,7 @@ def _means(summary: Summary, methods: list[tuple[str, str]], name: str, title: s
         failed = int(of_method["failed"].sum() / of_method["rounds"].nunique())
         if failed:
             notes.append(f"{label_of(method)} failed in {failed} folds; its means are over the other folds.")
-    columns = ["Method", "T", *NAMES, "sets × folds"]
+    columns = ["Method", "T", *(measures.MEASURES[name].short for name in names), "sets × folds"]
     return Table(name, title, columns, rows, 2, _mark(values), [*notes, *_unfinished(summary)])
 
 
@@ -115,7 +114,7 @@ def _mark(values: list[tuple[int, np.ndarray]]) -> dict[tuple[int, int], int]:
     marks = {}
     for T in {T for T, _ in values}:
         rows = [i for i, (own, _) in enumerate(values) if own == T]
-        for column in range(len(MEASURES)):
+        for column in range(len(values[0][1])):
             best = _best_two(np.array([values[i][1][column] for i in rows]))
             marks.update({(rows[at], column + 2): mark for at, mark in best.items()})
     return marks
