@@ -13,7 +13,7 @@ from adacc import kernels
 from adacc.boosting.session import train
 from adacc.data import binned, binning
 from adacc.data.binned import BinnedDataset
-from adacc.data.binning import Binning, NumericBins
+from adacc.data.binning import Binning, NumericBins, whole_range
 from adacc.data.columns import ArrayTable
 from adacc.data.rows import Rows
 from adacc.data.threads import Threads
@@ -131,7 +131,7 @@ def test_threads_change_no_bit(monkeypatch, method):
 
 def thresholds_of(values, weight=None, max_bins=8):
     binning = Binning(np.ones(len(values)) if weight is None else weight, max_bins)
-    return binning.thresholds(values, kernels.whole_range(values))
+    return binning.thresholds(values, whole_range(values))
 
 
 def test_bins_from_a_draw_are_nearly_even(monkeypatch):
@@ -164,7 +164,7 @@ def test_bins_count_the_thresholds_below(n_thresholds, unit):
     rng = np.random.default_rng(n_thresholds)
     thresholds = np.sort(rng.normal(size=n_thresholds)) * unit
     values = np.concatenate([rng.normal(size=1200) * unit, thresholds[:300], [np.nan, -1e305, 1e305]])
-    bins = NumericBins(thresholds).bins(values, kernels.whole_range(values))
+    bins = NumericBins(thresholds).bins(values, whole_range(values))
     expected = np.searchsorted(thresholds, values)
     expected[np.isnan(values)] = n_thresholds + 1
     np.testing.assert_array_equal(bins, expected)
@@ -187,7 +187,7 @@ def test_a_column_is_sparse_by_the_exact_count_of_its_most_frequent_bin():
     for share, is_sparse in ((0.78, False), (0.82, True)):
         bins = np.zeros(10_000, dtype=np.uint8)
         bins[: round((1 - share) * 10_000)] = 7
-        assert (binned._find_default(np.random.default_rng(0).permutation(bins), 8) == 0) == is_sparse
+        assert (binned._find_default(np.random.default_rng(0).permutation(bins)) == 0) == is_sparse
 
 
 @pytest.mark.parametrize("seed", range(40))

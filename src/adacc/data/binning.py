@@ -28,8 +28,18 @@ GRID_CELLS_PER_THRESHOLD = 8
 FEW_ROWS = 64
 """Maximum number of rows for which all numeric features are binned by one call, without preparation by feature."""
 
+FEW_VALUES = 8
+"""Number of values that are looked at first to find columns that are not integers."""
+
 WholeRange = tuple[float, float]
-"""The result of `kernels.whole_range` for a column."""
+"""The minimum of a column of integers, and the distance of the maximum from it; negative for other columns."""
+
+
+def whole_range(values: Floats) -> WholeRange:
+    """The range of integers, by `kernels.whole_range` unless one of the first values is no integer."""
+    if any(value == value and not value.is_integer() for value in values[:FEW_VALUES].tolist()):
+        return 0.0, -1.0
+    return kernels.whole_range(values)
 
 
 @dataclass(frozen=True)
@@ -40,20 +50,21 @@ class NumericBins:
 
     categorical = False
 
-    def bins(self, values: Floats, whole_range: WholeRange) -> NDArray[np.unsignedinteger]:
+    def bins(self, values: Floats, in_integers: WholeRange) -> NDArray[np.unsignedinteger]:
         """The bins of the values."""
         bins = np.empty(len(values), dtype=dtypes.bin_dtype(self.n_bins))
-        thresholds, (least, distance) = self.thresholds, whole_range
+        thresholds, (least, distance) = self.thresholds, in_integers
         if distance >= 0.0:
             kernels.bin_integers(values, thresholds, least, int(distance) + 1, bins)
             return bins
+        room = np.empty(kernels.BLOCK, dtype=np.uint64)
         half = thresholds[-1] / 2 - thresholds[0] / 2 if len(thresholds) >= GRID_MIN_THRESHOLDS else 0.0
         if len(thresholds) <= len(values) and 1e-290 < half < 1e290:  # no overflow or underflow of distances
             n_cells = min(GRID_CELLS_PER_THRESHOLD * len(thresholds), len(values))
             below, padded = np.zeros(n_cells, dtype=np.uint64), np.empty(2 * len(thresholds))
-            kernels.bin_on_grid(values, thresholds, below, half, padded, bins)
+            kernels.bin_on_grid(values, thresholds, below, half, padded, room, bins)
         else:
-            kernels.bin_by_search(values, thresholds, bins)
+            kernels.bin_by_search(values, kernels.pad(thresholds), len(thresholds), room, bins)
         return bins
 
     @property
@@ -152,7 +163,7 @@ class BinMapper:
         for j, values in table.numbers([j for j in wanted if not self.features[j].categorical], order):
             feature = self.features[j]
             assert isinstance(feature, NumericBins)
-            yield j, feature, feature.bins(values, kernels.whole_range(values))
+            yield j, feature, feature.bins(values, whole_range(values))
         for j in wanted:
             feature = self.features[j]
             if isinstance(feature, CategoryBins):
@@ -192,22 +203,22 @@ class Binning:
         """Bins of the wanted columns, one column at a time, with the rows in the given order."""
         categorical = table.categorical
         for j, values in table.numbers([j for j in wanted if not categorical[j]], order):
-            whole_range = kernels.whole_range(values)
-            numeric = NumericBins(self.thresholds(values, whole_range))
-            yield j, numeric, numeric.bins(values, whole_range)
+            in_integers = whole_range(values)
+            numeric = NumericBins(self.thresholds(values, in_integers))
+            yield j, numeric, numeric.bins(values, in_integers)
         for j in wanted:
             if categorical[j]:
                 numbered = table.numbered(j)
                 categories = CategoryBins(in_order(occurring(*numbered)))
                 yield j, categories, categories.bins(*numbered)[order]
 
-    def thresholds(self, values: Floats, whole_range: WholeRange) -> Floats:
+    def thresholds(self, values: Floats, in_integers: WholeRange) -> Floats:
         """Midpoints between neighbouring distinct values; with more than `max_bins` values, bins of equal weight."""
         if self.max_bins is not None and self._sample is not None:
-            found, exact = find_thresholds(values[self._sample], NONE, whole_range, self.max_bins)
+            found, exact = find_thresholds(values[self._sample], NONE, in_integers, self.max_bins)
             if not exact:
                 return found
-        return find_thresholds(values, self.weight if self._weighted else NONE, whole_range, self.max_bins)[0]
+        return find_thresholds(values, self.weight if self._weighted else NONE, in_integers, self.max_bins)[0]
 
     @cached_property
     def _weighted(self) -> bool:
@@ -236,7 +247,7 @@ def rows_at(places: Floats, weight: Floats) -> NDArray[np.intp]:
 
 
 def find_thresholds(
-    values: Floats, weights: Floats, whole_range: WholeRange, max_bins: int | None
+    values: Floats, weights: Floats, in_integers: WholeRange, max_bins: int | None
 ) -> tuple[Floats, bool]:
     """Thresholds between bins of equal weight, and whether every distinct value has its own bin.
 
@@ -244,22 +255,23 @@ def find_thresholds(
     """
     limit = max(len(values), 1) if max_bins is None else max_bins
     out = np.empty(min(limit, len(values)))
-    n_found, exact = kernels.fill_bins(*_group(values, weights, whole_range), limit, out)
+    n_found, exact = kernels.fill_bins(*_group(values, weights, in_integers), limit, out)
     return out[:n_found].copy(), exact
 
 
-def _group(values: Floats, weights: Floats, whole_range: WholeRange) -> tuple[Floats, Floats, NDArray[np.int64]]:
+def _group(values: Floats, weights: Floats, in_integers: WholeRange) -> tuple[Floats, Floats, NDArray[np.int64]]:
     """The values that are not NaN in ascending groups, their weights, and the end of each group."""
-    n_rows, (least, distance) = len(values), whole_range
+    n_rows, (least, distance) = len(values), in_integers
     if distance >= 0.0 and kernels.MIN_VALUES_PER_INTEGER * distance < n_rows:
         n_integers = int(distance) + 1
         ends, arranged, moved = np.empty(n_integers, dtype=np.int64), np.empty(n_integers), np.empty(n_integers)
         n_found = kernels.count_integers(values, weights, least, np.zeros((2, n_integers)), ends, arranged, moved)
         return arranged[:n_found], moved[:n_found], ends[:n_found]
-    if len(weights) == 0:
+    lowest, highest = float(np.fmin.reduce(values, initial=np.inf)), float(np.fmax.reduce(values, initial=-np.inf))
+    if len(weights) == 0 and 1e-290 < highest / 2 - lowest / 2 < 1e290:  # no overflow or underflow of distances
         ends = np.empty(min(n_rows, kernels.MAX_GROUPS) + 2, dtype=np.int64)
-        arranged = np.empty(n_rows)
-        n_groups, n_present = kernels.group_values(values, np.empty(n_rows, dtype=np.uint16), ends, arranged)
+        arranged, groups = np.empty(n_rows), np.empty(n_rows, dtype=np.uint16)
+        n_groups, n_present = kernels.group_values(values, lowest, highest, groups, ends, arranged)
         if n_groups >= 0:
             return arranged[:n_present], NONE, ends[:n_groups]
     n_present = n_rows - int(np.isnan(values).sum())

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adacc import kernels
 from adacc.algorithms.base import Array
 from adacc.boosting.sharded_backend import BinnedShard
 from adacc.data.binning import (
@@ -30,6 +29,7 @@ from adacc.data.binning import (
     find_thresholds,
     in_order,
     rows_at,
+    whole_range,
 )
 from adacc.data.columns import Table
 from adacc.data.threads import Threads
@@ -291,7 +291,7 @@ class ColumnStatistics:
         self.unbinned: list[int] = []
         for j in np.flatnonzero(~self.categorical).tolist():
             drawn = np.concatenate([partition.drawn.get(j, NONE) for partition, _ in known])
-            thresholds, every = find_thresholds(drawn, NONE, kernels.whole_range(drawn), max_bins)
+            thresholds, every = find_thresholds(drawn, NONE, whole_range(drawn), max_bins)
             if not every:
                 self._features[j] = NumericBins(thresholds)
             else:  # few distinct values: the sample may miss some, so all rows are needed
@@ -303,7 +303,7 @@ class ColumnStatistics:
         for i, j in enumerate(self.unbinned):
             tallies = [partition[i] for partition in partitions if partition is not None]
             values, weight = (np.concatenate(part) for part in zip(*tallies, strict=True))
-            features[j] = NumericBins(find_thresholds(values, weight, kernels.whole_range(values), self.max_bins)[0])
+            features[j] = NumericBins(find_thresholds(values, weight, whole_range(values), self.max_bins)[0])
         return BinMapper(tuple(features[j] for j in range(len(features))))
 
 

@@ -16,13 +16,14 @@ from adacc.kernels.binning import (
     find_first,
     hash_entries,
     hash_rows,
-    most_frequent,
+    pad,
     take_columns,
 )
 from adacc.kernels.histograms import add_entries, add_rows, fill_defaults
-from adacc.kernels.leaves import add_leaves, add_packed_leaves, find_leaves
+from adacc.kernels.leaves import PACKED_BLOCK, add_leaves, add_packed_leaves, find_leaves
 from adacc.kernels.splits import ENTROPY, ERROR, GINI, best_splits, best_splits_two, choose_split
 from adacc.kernels.thresholds import (
+    BLOCK,
     MAX_GROUPS,
     MIN_VALUES_PER_INTEGER,
     count_integers,
@@ -34,12 +35,14 @@ from adacc.kernels.trees import MAX_SMALL_NODE_ROWS, grow_tree
 from adacc.kernels.weights import add_votes, add_votes_each, reweigh, weigh_pairs
 
 __all__ = [
+    "BLOCK",
     "ENTROPY",
     "ERROR",
     "GINI",
     "MAX_GROUPS",
     "MAX_SMALL_NODE_ROWS",
     "MIN_VALUES_PER_INTEGER",
+    "PACKED_BLOCK",
     "add_entries",
     "add_leaves",
     "add_packed_leaves",
@@ -64,7 +67,7 @@ __all__ = [
     "grow_tree",
     "hash_entries",
     "hash_rows",
-    "most_frequent",
+    "pad",
     "reweigh",
     "take_columns",
     "weigh_pairs",

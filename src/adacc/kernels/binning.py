@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adacc.kernels.jit import inner_kernel, kernel
 from adacc.kernels.thresholds import BLOCK
@@ -39,19 +40,19 @@ def bin_integers(values, thresholds, least, n_integers, out):
 
 
 @kernel
-def bin_on_grid(values, thresholds, below, half, padded, out):
+def bin_on_grid(values, thresholds, below, half, padded, bins, out):
     """`bin_integers` for any values, by the cells of an equidistant grid.
 
     The cell of a value determines the number of thresholds below it, except for thresholds in the same cell. These are
     found by binary search, with as many steps as the fullest cell needs: usually one. `below` has a zero for each cell,
     `half` is half the distance of the last threshold from the first, and `padded` has room for twice the thresholds.
+    `bins` is a workspace for `BLOCK` values.
     """
     first, last = thresholds[0], thresholds[-1]
     per_unit = (len(below) - 1) / half / 2
     size = _count_in_cells(thresholds, per_unit, below)
     for j in range(len(padded)):
         padded[j] = thresholds[j] if j < len(thresholds) else np.inf
-    bins = np.empty(BLOCK, dtype=np.uint64)
     for begin in range(0, len(values), BLOCK):
         block = values[begin : begin + BLOCK]
         for i in range(len(block)):
@@ -77,21 +78,22 @@ def _count_in_cells(thresholds, per_unit, below):
         n_inside = below[cell]
         below[cell] = n_below
         n_below += n_inside
-        fullest = max(fullest, n_inside)
+        fullest = n_inside if n_inside > fullest else fullest
     while size + size <= fullest:
         size += size
     return size
 
 
 @kernel
-def bin_by_search(values, thresholds, out):
-    """`bin_integers` for any values, by binary search."""
-    padded, n_blocks = _pad(thresholds)
-    bins = np.empty(BLOCK, dtype=np.uint64)
+def bin_by_search(values, padded, n_thresholds, bins, out):
+    """`bin_integers` for any values, by binary search in thresholds padded by `pad`; `bins` is a workspace for `BLOCK`
+    values.
+    """
+    n_blocks = n_thresholds // (len(padded) // 16)
     for begin in range(0, len(values), BLOCK):
         block = values[begin : begin + BLOCK]
         _count_below(block, padded, n_blocks, bins)
-        _put(block, bins, len(thresholds) + 1, out[begin : begin + BLOCK])
+        _put(block, bins, n_thresholds + 1, out[begin : begin + BLOCK])
 
 
 @kernel
@@ -118,19 +120,17 @@ def _put(values, bins, missing, out):
         out[i] = bins[i] if values[i] == values[i] else np.uint64(missing)
 
 
-@inner_kernel
-def _pad(thresholds):
-    """The thresholds in 16 blocks whose size is a power of two, padded with infinity, and the number of full blocks.
+def pad(thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The thresholds in 16 blocks whose size is a power of two, padded with infinity, for `_count_below`.
 
     The size is 1 or at least 16, for which `_count_below` is fastest.
     """
     size = 1 if len(thresholds) < 16 else 16
     while 16 * size <= len(thresholds):
         size *= 2
-    padded = np.empty(16 * size)
-    for j in range(len(padded)):
-        padded[j] = thresholds[j] if j < len(thresholds) else np.inf
-    return padded, len(thresholds) // size
+    padded = np.full(16 * size, np.inf)
+    padded[: len(thresholds)] = thresholds
+    return padded
 
 
 @inner_kernel
@@ -174,36 +174,25 @@ def _halve(values, padded, size, counts):
 
 
 @kernel
-def most_frequent(bins, step, counts):
-    """The most frequent bin of every `step`-th row, and its share; `counts` receives the number of rows of each bin."""
-    best, n_seen = 0, 0
-    for i in range(0, len(bins), step):
-        counts[bins[i]] += 1
-        n_seen += 1
-    for bin_ in range(len(counts)):
-        best = bin_ if counts[bin_] > counts[best] else best
-    return best, counts[best] / max(1, n_seen)
-
-
-@kernel
-def add_steps(X, columns, starts, thresholds, values, scores):
+def add_steps(X, columns, starts, padded, padded_starts, values, block, bins, scores):
     """Add the step function of each column to the scores.
 
-    Rows are processed in blocks that stay in the cache.
+    `padded` are the thresholds of all columns, each padded by `pad`. Rows are processed in blocks that stay in the
+    cache; `block` and `bins` are workspaces for `BLOCK` values.
     """
     n_rows, n_outputs = scores.shape
-    block, bins = np.empty(BLOCK), np.empty(BLOCK, dtype=np.uint64)
     for top in range(0, n_rows, 4 * BLOCK):
-        bottom = min(top + 4 * BLOCK, n_rows)
+        bottom = top + 4 * BLOCK if top + 4 * BLOCK < n_rows else n_rows
         for u in range(len(columns)):
-            padded, n_blocks = _pad(thresholds[starts[u] : starts[u + 1]])
+            ends = padded[padded_starts[u] : padded_starts[u + 1]]
             steps = values[starts[u] + 2 * u : starts[u + 1] + 2 * u + 2]
             missing = np.uint64(len(steps) - 1)
+            n_blocks = (len(steps) - 2) // (len(ends) // 16)
             for begin in range(top, bottom, BLOCK):
-                size = min(BLOCK, bottom - begin)
+                size = BLOCK if begin + BLOCK < bottom else bottom - begin
                 for i in range(size):
                     block[i] = X[begin + i, columns[u]]
-                _count_below(block[:size], padded, n_blocks, bins)
+                _count_below(block[:size], ends, n_blocks, bins)
                 for i in range(size):
                     step = bins[i] if block[i] == block[i] else missing
                     for c in range(n_outputs):

@@ -19,9 +19,9 @@ TWO, THREE, FOUR = np.uint64(2), np.uint64(3), np.uint64(4)
 @kernel
 def find_leaves(bins, offsets, categorical, features, cuts, children, leaves):
     """The leaf of each row, or the node whose branch for the row has no child."""
-    nodes = np.empty(min(BLOCK, len(leaves)), dtype=np.int64)
+    nodes = np.empty(BLOCK if len(leaves) > BLOCK else len(leaves), dtype=np.int64)
     for begin in range(0, len(leaves), BLOCK):
-        end = min(begin + BLOCK, len(leaves))
+        end = begin + BLOCK if begin + BLOCK < len(leaves) else len(leaves)
         _descend(bins, begin, end, offsets, categorical, features, cuts, children, nodes)
         for i in range(begin, end):
             leaves[i] = nodes[i - begin]
@@ -33,9 +33,9 @@ def add_leaves(bins, offsets, categorical, starts, features, cuts, children, val
 
     All trees are applied to a block of rows before the next block, so that the bins of the block stay in the cache.
     """
-    nodes = np.empty(min(BLOCK, len(scores)), dtype=np.int64)
+    nodes = np.empty(BLOCK if len(scores) > BLOCK else len(scores), dtype=np.int64)
     for begin in range(0, len(scores), BLOCK):
-        end = min(begin + BLOCK, len(scores))
+        end = begin + BLOCK if begin + BLOCK < len(scores) else len(scores)
         for t in range(len(starts) - 1):
             tree = slice(starts[t], starts[t + 1])
             node_values = values[tree]
@@ -47,26 +47,26 @@ def add_leaves(bins, offsets, categorical, starts, features, cuts, children, val
 
 @kernel
 def add_packed_leaves(
-    bins, features, categories, missing, nodes, roots, depths, values, has_missing, scores
+    bins, features, categories, missing, nodes, roots, depths, values, block, sums, has_missing, scores
 ):  # fmt: skip
     """`add_leaves` for packed trees (`learners.tree_scorer`); rows with missing values are marked and left out.
 
     The values of a block of rows are copied row by row. Eight rows go down a tree together, without a branch in the
-    loop: their steps are independent, so that the processor executes several at a time.
+    loop: their steps are independent, so that the processor executes several at a time. `block`, with a value for each
+    column of `PACKED_BLOCK` rows, and `sums`, with a row for each of them, are workspaces.
     """
     n_rows, n_columns, n_outputs = len(scores), len(features), scores.shape[1]
-    width = np.uint64(max(n_columns, 1))
-    block, sums = np.empty(PACKED_BLOCK * width, dtype=np.uint16), np.empty((PACKED_BLOCK, n_outputs))
+    width = np.uint64(n_columns)
     for begin in range(0, n_rows, PACKED_BLOCK):
-        n_in_block = min(PACKED_BLOCK, n_rows - begin)
+        n_in_block = PACKED_BLOCK if begin + PACKED_BLOCK < n_rows else n_rows - begin
         for c in range(n_columns):
             _copy_column(bins[features[c]], begin, n_in_block, categories[c], missing[c], c, width, block, has_missing)
-        for i in range(n_in_block):
+        for i in range(PACKED_BLOCK):
             for c in range(n_outputs):
                 sums[i, c] = 0.0
         for t in range(len(roots)):
             root = np.uint32(roots[t])
-            for i in range(0, n_in_block - 7, 8):
+            for i in range(0, n_in_block, 8):  # after the last row of the block come rows of the block before
                 r_0 = np.uint64(i) * width
                 r_1, r_2, r_3, r_4 = r_0 + width, r_0 + TWO * width, r_0 + THREE * width, r_0 + FOUR * width
                 r_5, r_6, r_7 = r_4 + width, r_4 + TWO * width, r_4 + THREE * width
@@ -85,12 +85,6 @@ def add_packed_leaves(
                     sums[i + 5, c] += values[n_5, c]
                     sums[i + 6, c] += values[n_6, c]
                     sums[i + 7, c] += values[n_7, c]
-            for i in range(n_in_block - n_in_block % 8, n_in_block):
-                node = root
-                for _ in range(depths[t]):
-                    node = _child(nodes, block, np.uint64(i) * width, node)
-                for c in range(n_outputs):
-                    sums[i, c] += values[node, c]
         for i in range(n_in_block):
             for c in range(n_outputs):
                 scores[begin + i, c] += sums[i, c]
@@ -101,7 +95,7 @@ def _child(nodes, block, row, at):
     """The node below a packed node that a row goes to."""
     node = nodes[at]
     goes_right = block[row + np.uint64(np.uint16(node))] > np.uint16(node >> np.uint64(16))
-    return np.uint32(node >> np.uint64(32)) + np.uint32(goes_right)
+    return np.uint32((node >> np.uint64(32)) + np.uint64(goes_right))
 
 
 @inner_kernel
@@ -129,7 +123,7 @@ def _descend(bins, begin, end, offsets, categorical, features, cuts, children, n
         any_moves = False
         for i in range(begin, end):
             node = nodes[i - begin]
-            f = max(features[node], 0)
+            f = features[node] if features[node] >= 0 else 0
             branch = branch_of(bins[f, i], cuts[node], offsets[f + 1] - offsets[f] - 1, categorical[f])
             child = children[node, branch]
             moves = features[node] >= 0 and child >= 0

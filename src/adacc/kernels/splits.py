@@ -67,7 +67,7 @@ def _max_bins(offsets, first, last):
     """The largest number of bins of these features."""
     n_bins = 0
     for f in range(first, last):
-        n_bins = max(n_bins, offsets[f + 1] - offsets[f])
+        n_bins = offsets[f + 1] - offsets[f] if offsets[f + 1] - offsets[f] > n_bins else n_bins
     return n_bins
 
 
@@ -162,7 +162,9 @@ def best_splits_two(histogram, scale, total, offsets, categorical, criterion, fi
             n_cuts -= np.uint64(1)
         _weigh_left(histogram, np.uint64(offsets[f]), n_cuts, scale[0], scale[1], categorical[f], left, left_1)
         best, cut = unsplit - pure, np.uint64(0)  # at most 0: a leaf of missing values is a gain
-        if _any_gains(left, left_1, n_cuts, present, share, max(best, best + found - MAX_TIE_CHAIN)):
+        if _any_gains(
+            left, left_1, n_cuts, present, share, best + (found - MAX_TIE_CHAIN if found > MAX_TIE_CHAIN else 0.0)
+        ):
             for at in range(n_cuts):
                 right, excess = present - left[at], left_1[at] - share * left[at]
                 gain, spread = 2.0 * present * (excess * excess), left[at] * right
@@ -173,7 +175,7 @@ def best_splits_two(histogram, scale, total, offsets, categorical, criterion, fi
                         best, cut = gain, np.uint64(at)
         cuts[f] = cut
         gains[f] = best + pure - unsplit
-        found = max(found, gains[f])
+        found = gains[f] if gains[f] > found else found
 
 
 @kernel(fastmath=_FUSE)
@@ -197,7 +199,7 @@ def best_splits_packed(
             end -= np.uint64(1)
         best, cut = unsplit - pure, begin  # at most 0: a leaf of missing values is a gain
         # Gains that cannot win against the features before are not examined.
-        least = max(best, best + found - MAX_TIE_CHAIN) + tie
+        least = best + (found - MAX_TIE_CHAIN if found > MAX_TIE_CHAIN else 0.0) + tie
         sum_0, sum_1 = np.int64(0), np.int64(0)
         for at in range(begin, end):
             sum_0 = histogram[0, at] + (np.int64(0) if categorical[f] else sum_0)
@@ -212,7 +214,7 @@ def best_splits_packed(
                 least = best + tie
         cuts[f] = cut - begin
         gains[f] = best + pure - unsplit
-        found = max(found, gains[f])
+        found = gains[f] if gains[f] > found else found
 
 
 @kernel(fastmath=_FUSE, inline="always")
@@ -307,7 +309,7 @@ def choose_split(
     for f in range(len(gains)):
         if gains[f] > best + tie:
             feature, best = f, gains[f]
-    f = max(feature, 0)
+    f = feature if feature >= 0 else 0
     n_classes, begin, n_bins, cut = len(scale), offsets[f], offsets[f + 1] - offsets[f], cuts[f]
     for bin_ in range(n_bins):
         lookup[bin_] = branch_of(bin_, cut, n_bins - 1, categorical[f])
@@ -330,7 +332,7 @@ def choose_split(
     return feature, cut, classes[0], classes[1], classes[2]
 
 
-@inner_kernel
+@kernel(inline="always")
 def heaviest_class(weights, negative_class, tie):
     """The heaviest class, and the predicted class: of equal ones `negative_class` for two classes, else the first."""
     heaviest, n_equal = 0, 1

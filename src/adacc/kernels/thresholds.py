@@ -36,13 +36,13 @@ def whole_range(values):
         if n_fractions > 0:
             return 0.0, -1.0
     least, greatest = _range(values)
-    if max(-least, greatest) > 2.0**53:  # beyond, all floats are integers
+    if least < -(2.0**53) or greatest > 2.0**53:  # beyond, all floats are integers
         return 0.0, -1.0
     distance = greatest - least
     return (0.0, -1.0) if MIN_VALUES_PER_INTEGER * distance >= len(values) else (least, distance)
 
 
-@inner_kernel
+@kernel(inline="always")
 def _range(values):
     """Minimum and maximum, ignoring NaN: in `LANES` independent lanes first, so that the loop vectorises."""
     least, greatest = np.empty(LANES), np.empty(LANES)
@@ -54,7 +54,8 @@ def _range(values):
             least[i] = some[i] if some[i] < least[i] else least[i]
             greatest[i] = some[i] if some[i] > greatest[i] else greatest[i]
     for i in range(LANES):
-        least[0], greatest[0] = min(least[0], least[i]), max(greatest[0], greatest[i])
+        least[0] = least[i] if least[i] < least[0] else least[0]
+        greatest[0] = greatest[i] if greatest[i] > greatest[0] else greatest[0]
     return least[0], greatest[0]
 
 
@@ -79,17 +80,14 @@ def count_integers(values, weights, least, counts, ends, arranged, moved):
 
 
 @kernel
-def group_values(values, groups, ends, arranged):
+def group_values(values, least, greatest, groups, ends, arranged):
     """Arrange the values in ascending groups; returns the number of groups, and of values that are not NaN.
 
-    The group of a value is its position between minimum and maximum, in ``len(ends) - 2`` equal steps. Group g ends
+    The group of a value is its position between `least` and `greatest`, in ``len(ends) - 2`` equal steps. Group g ends
     before ``arranged[ends[g]]``; values within a group are in no particular order. The number of groups is -1 if the
     values are too unevenly distributed, that is, if a group is larger than `INSERTION_SORT_MAX` and has different
-    values, or if they are all equal.
+    values.
     """
-    least, greatest = _range(values)
-    if not greatest > least or not 1e-290 < greatest / 2 - least / 2 < 1e290:  # distances would overflow or underflow
-        return -1, 0
     last = len(ends) - 2
     per_unit = last / (greatest - least)
     for i in range(len(values)):
@@ -176,7 +174,7 @@ def fill_bins(values, weights, ends, max_bins, out):
                 n_found += 1
                 left -= held
                 held = 0.0
-                share = left / max(max_bins - n_found, 1) * close_to
+                share = left / (max_bins - n_found) * close_to
             held += heavy
             known_from, begin = run - 1, run
         begin = end
@@ -216,9 +214,9 @@ def _sum(weights, begin, end):
     return whole
 
 
-@inner_kernel
+@kernel(inline="always")
 def _greatest(values, begin, end):
     greatest = values[begin]
     for i in range(begin + 1, end):
-        greatest = max(greatest, values[i])
+        greatest = values[i] if values[i] > greatest else greatest
     return greatest

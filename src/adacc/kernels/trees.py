@@ -202,19 +202,26 @@ def _fill(bins, offsets, rows, by, sizes, edges, histogram):
 
 @inner_kernel
 def _fill_drawn(bins, offsets, drawn, rows, by, sizes, edges, histogram):
-    """`_fill` for up to four features in any order."""
-    if len(drawn) == 4 and len(histogram) == len(edges) - 1:
-        for k in range(len(edges) - 1):
-            for j in range(4):
-                for at in range(offsets[drawn[j]], offsets[drawn[j] + 1]):
-                    histogram[k, at] = 0.0
+    """`_fill` for a few features in any order: four of them together, or one by one."""
+    n_classes = len(edges) - 1
+    for k in range(len(histogram)):
+        for f in drawn:
+            for at in range(offsets[f], offsets[f + 1]):
+                histogram[k, at] = 0.0
+    for k in range(n_classes):
+        if len(drawn) == 4:
             add_four(
                 bins, offsets, drawn[0], drawn[1], drawn[2], drawn[3], rows, by, k, edges[k], edges[k + 1], histogram
             )
-    else:
-        for j in range(len(drawn)):
-            f = drawn[j]
-            _fill(bins[f : f + 1], offsets[f : f + 2], rows, by, sizes, edges, histogram)
+        else:
+            for f in drawn:
+                for i in range(edges[k], edges[k + 1]):
+                    histogram[k, offsets[f] + bins[f, rows[i]]] += by[i]
+    if sizes is not None:
+        if len(sizes) > 0:
+            for f in drawn:
+                for i in range(edges[0], edges[n_classes]):
+                    histogram[n_classes, offsets[f] + bins[f, rows[i]]] += sizes[i]
 
 
 @inner_kernel
@@ -239,7 +246,7 @@ def _find_split(
     for f in range(n_features):
         if gains[f] > best + tie:
             best, feature = gains[f], f
-    return best, feature, cuts[max(feature, 0)]
+    return best, feature, cuts[feature if feature >= 0 else 0]
 
 
 @inner_kernel
@@ -255,10 +262,16 @@ def _find_split_sampled(
     n_features, best, feature, best_cut, n_drawn, n_seen = len(bins), 0.0, -1, ZERO, 0, 0
     occurring, small_histogram, small_offsets, is_category = small[2], small[3], small[4], small[5]
     is_small = edges[len(total)] - edges[0] <= MAX_SMALL_NODE_ROWS
-    enough = _max_gain(total, criterion) - tie  # no split is better
+    enough = -tie  # no split is better than one into pure leaves
+    if packing is not None:
+        enough += 2.0 * total[0] * total[1] / (total[0] + total[1])
+    if sizes is not None:
+        enough += _max_gain(total, criterion)
     while n_seen < n_features and (n_seen < max_features or feature < 0) and best < enough:
         if n_seen == n_drawn:
-            n_drawn = min(n_seen + 4, max_features) if n_seen < max_features else n_seen + 1
+            n_drawn = (
+                n_seen + 1 if n_seen >= max_features else n_seen + 4 if n_seen + 4 < max_features else max_features
+            )
             for at in range(n_seen, n_drawn):
                 random_state[0] = random_state[0] * 48271 % 2147483647  # Park and Miller's generator [1988]
                 other = at + random_state[0] % (n_features - at)

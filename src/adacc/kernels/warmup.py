@@ -46,31 +46,31 @@ def _tree(sizes: Any, random_state: Any) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
+_steps = _i1, _i1, _f1, _i1, _f2, _f1, _hashes, _f2
 _splits = _f2, _f1, _f1, _i1, _bool, _int, _int, _int, _float, _f1, _i1
 
 GROUPS: dict[str, list[Signature]] = {
     "stumps": [  # on numbers, two classes, in the order of their use
         ("take_columns", (_f2, _rows, _int, _f2)),
-        ("whole_range", (_f1,)),
-        ("group_values", (_f1, types.uint16[::1], _i1, _f1)),
+        ("group_values", (_f1, _float, _float, types.uint16[::1], _i1, _f1)),
         ("fill_bins", (_f1, _f1, _i1, _int, _f1)),
-        ("bin_on_grid", (_f1, _f1, _hashes, _float, _f1, _u8)),
-        ("most_frequent", (_u8, _int, _i1)),
-        ("hash_rows", (_bins, _i1, _hashes, _hashes)),
-        ("find_first", (_hashes, _rows, _rows)),
+        ("bin_on_grid", (_f1, _f1, _hashes, _float, _f1, _hashes, _u8)),
         ("add_rows", (_bins, _i1, _rows, _f1, _i1, _i1, _f2)),
         ("best_splits_two", _splits),
         ("choose_split", (_f1, _i1, _f2, _f1, _i1, _bool, _int, _float, _f2, _i1, _u8, _f2)),
         ("add_votes", (_u8, _u8, types.UniTuple(_float, 2), _f1, _i1, _float, _u8, _f1, _i2, _f1)),
         ("reweigh", (_u8, _i2, _f2, _i1, _f2, _f1, _f1, _f1, _f1, _f1, _bool, _rows, _f1, _i1)),
-        ("add_steps", (_f2, _i1, _i1, _f1, _f2, _f2)),
+        ("add_steps", (_f2, *_steps)),
     ],
     "frames": [  # integers, equal rows, few values
+        ("whole_range", (_f1,)),
         ("count_integers", (_f1, _f1, _float, _f2, _i1, _f1, _f1)),
         ("bin_integers", (_f1, _f1, _float, _int, _u8)),
-        ("bin_by_search", (_f1, _f1, _u8)),
+        ("bin_by_search", (_f1, _f1, _int, _hashes, _u8)),
+        ("hash_rows", (_bins, _i1, _hashes, _hashes)),
+        ("find_first", (_hashes, _rows, _rows)),
         ("all_same", (_u8, _i1, _rows)),
-        ("add_steps", (_float[::1, :], _i1, _i1, _f1, _f2, _f2)),
+        ("add_steps", (_float[::1, :], *_steps)),
     ],
     "sparse": [
         ("add_entries", (_i1, _rows, _rows, _f1, _i1, _i1, _f2)),
@@ -80,7 +80,7 @@ GROUPS: dict[str, list[Signature]] = {
     "samplers": [("weigh_pairs", (_u8, _u8, _f1, _f1, _i1, _f2))],
     "trees": [
         ("grow_tree", _tree(types.none, _i1)),
-        ("add_packed_leaves", (_bins, _i1, _i1, _i1, _hashes, _i1, _i1, _f2, _bool, _f2)),
+        ("add_packed_leaves", (_bins, _i1, _i1, _i1, _hashes, _i1, _i1, _f2, types.uint16[::1], _f2, _bool, _f2)),
         ("bin_rows", (_f2, _i1, _f1, _i1, _i1, _bins)),
     ],
     "missing": [  # trees for rows with missing values

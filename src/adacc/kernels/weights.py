@@ -36,17 +36,17 @@ def add_votes(leaves, lookup, votes, weight, starts, boundary, predicted, scores
     vote_0, vote_1 = votes[0], votes[1]
     cut = _find_cut(lookup)
     for k in range(2):
-        n_ones, n_above, weight_right = 0, 0, 0.0
+        n_ones, n_above, weight_right = np.int64(0), 0, 0.0
         if_above, if_not = float(k), 1.0 - k
         # Several small loops vectorise better than one; the rows of a block stay in the cache.
         for begin in range(starts[k], starts[k + 1], BLOCK):
-            end = min(begin + BLOCK, starts[k + 1])
+            end = begin + BLOCK if begin + BLOCK < starts[k + 1] else starts[k + 1]
             classes, block, weights = predicted[begin:end], scores[begin:end], weight[begin:end]
             _look_up(leaves[begin:end], lookup, cut, classes)
             n_ones_in_block = np.uint16(0)  # a narrow type vectorises better
             for i in range(len(classes)):
                 n_ones_in_block = np.uint16(n_ones_in_block + classes[i])
-            n_ones += int(n_ones_in_block)
+            n_ones += np.int64(n_ones_in_block)
             if len(weight) == 0:
                 for i in range(len(block)):
                     block[i] += vote_0 if classes[i] == 0 else vote_1
@@ -80,7 +80,7 @@ def _look_up(column, lookup, cut, classes):
             classes[i] = lookup[column[i]]
         return
     last = len(lookup) - 1
-    left, right, missing = lookup[0], lookup[min(cut + 1, last)], lookup[last]
+    left, right, missing = lookup[0], lookup[cut + 1 if cut < last else last], lookup[last]
     last_left, missing_bin = column.dtype.type(cut), column.dtype.type(last)
     for i in range(len(column)):
         other = missing if column[i] == missing_bin else right
@@ -164,13 +164,11 @@ def reweigh(
         stale[k] = remaining[k] < MIN_REMAINING or max_ratio > 1e100 or not 1e-100 < scale[k] < 1e100
         ends[k] = begin
         if stale[k]:
-            for p in range(len(ratio)):
-                ratio[p] = before * factors[k, p]
-            _list_all(predicted, ratio, begin, end, raw, rows, amounts)
+            _list_all(predicted, before, factors[k], begin, end, raw, rows, amounts)
             scale[k], remaining[k], ends[k] = 1.0, 1.0, end
             n_stale += 1
         elif counts[k, common] < end - begin:
-            ends[k] += _list_changed(predicted, common, begin, end, ratio, raw, rows[begin:end], amounts[begin:end])
+            ends[k] = _list_changed(predicted, common, begin, end, ratio, raw, rows, amounts)
     return mean, n_stale
 
 
@@ -201,31 +199,32 @@ def _compare_factors(factors, counts, ratio):
     for p in range(len(counts)):
         ratio[p] = factors[p] / factors[common] if factors[common] > 0.0 else 1.0
         if counts[p] > 0:
-            min_ratio, max_ratio = min(min_ratio, ratio[p]), max(max_ratio, ratio[p])
+            min_ratio = ratio[p] if ratio[p] < min_ratio else min_ratio
+            max_ratio = ratio[p] if ratio[p] > max_ratio else max_ratio
     return common, min_ratio, max_ratio
 
 
 @kernel(inline="always")
-def _list_all(predicted, factors, begin, end, raw, listed, amounts):
-    """Multiply all rows of a class by their factors, and list them with their new raw weight."""
+def _list_all(predicted, scale, factors, begin, end, raw, listed, amounts):
+    """Multiply all rows of a class by its scale and their factors, and list them with their new raw weight."""
     for i in range(begin, end):
-        raw[i] *= factors[predicted[i]]
+        raw[i] *= scale * factors[predicted[i]]
         listed[i], amounts[i] = i, raw[i]
 
 
 @kernel(inline="always")
 def _list_changed(predicted, common, begin, end, ratio, raw, listed, amounts):
-    """Multiply the rows not predicted as `common`, and list them with the change of their raw weight; their number.
+    """Multiply the rows not predicted as `common`, and list them with the change of their raw weight; the list's end.
 
     The first loop has no branch, because the processor could not predict it.
     """
-    classes, n_listed = predicted[begin:end], np.uint64(0)
-    for i in range(len(classes)):
-        listed[n_listed] = begin + i
-        n_listed += np.uint64(1 if classes[i] != common else 0)
-    for j in range(n_listed):
+    at = np.uint64(begin)
+    for i in range(np.uint64(begin), np.uint64(end)):
+        listed[at] = i
+        at += np.uint64(1 if predicted[i] != common else 0)
+    for j in range(np.uint64(begin), at):
         i = listed[j]
         before = raw[i]
         raw[i] = before * ratio[predicted[i]]
         amounts[j] = raw[i] - before
-    return np.int64(n_listed)
+    return np.int64(at)

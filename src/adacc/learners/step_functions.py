@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,11 +46,18 @@ class Steps:
     def scores(self, table: Table) -> Array:
         """Sum for every row, shape (n_rows, n_outputs)."""
         scores = np.tile(self.constant, (table.n_rows, 1))
+        block, bins = np.empty(kernels.BLOCK), np.empty(kernels.BLOCK, dtype=np.uint64)
         for rows, X, columns in table.matrices(self.features):
-            kernels.add_steps(X, columns, self.starts, self.thresholds, self.values, scores[rows])
+            kernels.add_steps(X, columns, self.starts, *self._padded, self.values, block, bins, scores[rows])
         for feature, categories, values in self.categories:
             scores += values[categories.encode(table, feature)]
         return scores
+
+    @cached_property
+    def _padded(self) -> tuple[Array, NDArray[np.int64]]:
+        """The padded thresholds of all features, and where those of each feature start."""
+        padded = [kernels.pad(self.thresholds[a:b]) for a, b in pairwise(self.starts)]
+        return np.concatenate([np.empty(0), *padded]), np.cumsum([0, *map(len, padded)])
 
     def curves(self) -> Iterator[tuple[int, Feature, Array]]:
         """Index, bins and value of each bin for each used feature, with a bin edge at each step only."""

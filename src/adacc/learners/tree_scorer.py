@@ -55,7 +55,9 @@ class TreeScorer:
             self._add_leaves(bins, scores)
             return scores
         has_missing = np.zeros(len(scores), dtype=bool)
-        kernels.add_packed_leaves(bins, *self._packed, has_missing, scores)
+        block = np.empty(kernels.PACKED_BLOCK * max(len(self._packed.features), 1), dtype=np.uint16)
+        sums = np.empty((kernels.PACKED_BLOCK, scores.shape[1]))
+        kernels.add_packed_leaves(bins, *self._packed, block, sums, has_missing, scores)
         if has_missing.any():
             others = np.zeros((int(has_missing.sum()), scores.shape[1]))
             self._add_leaves(np.ascontiguousarray(bins[:, has_missing]), others)
