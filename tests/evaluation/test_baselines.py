@@ -176,13 +176,13 @@ def histogram(fold, T):
         return model.decision_function(X_test), model.predict(X_test), model.predict_proba(X_test)[:, 1]
 
 
-def thresholded(make, per_odds):
+def thresholded(make, per_odds, n_folds):
     """The same of a classifier, whose scores are log-odds over `per_odds`."""
 
     def score(fold, T):
         return (make(T).fit(fold.X, fold.y).decision_function(fold.X_test),)
 
-    return tuned(score, lambda scores: 1 / (1 + np.exp(-per_odds * scores)), n_folds=5)
+    return tuned(score, lambda scores: 1 / (1 + np.exp(-per_odds * scores)), n_folds)
 
 
 def tuned(method, probability, n_folds=3):
@@ -231,8 +231,8 @@ DIRECTLY = {
     "xgboost-threshold": tuned(partial(extreme, weighted=False), expit),
     "catboost-threshold": tuned(partial(cat, weighted=False), expit),
     "ebm-threshold": tuned(additive, expit),
-    "adaboost-threshold": thresholded(lambda T: adacc.AdaBoostClassifier(n_estimators=T), 2),
-    "hist-gradient-boosting-threshold": thresholded(lambda T: histogram_model(T, None), 1),
+    "adaboost-threshold": thresholded(lambda T: adacc.AdaBoostClassifier(n_estimators=T), 2, 5),
+    "hist-gradient-boosting-threshold": thresholded(lambda T: histogram_model(T, None), 1, 3),
     "logistic-regression": logistic,
 }
 

@@ -216,7 +216,7 @@ BASELINES = {
         "Gradient boosted trees with the threshold of best balanced accuracy on out-of-fold scores.",
         "scikit-learn",
         partial(models.hist_gradient_boosting, class_weight=None),
-        threshold_folds=5,
+        threshold_folds=3,
     ),
     "logistic-regression": Baseline(
         "Logistic regression",

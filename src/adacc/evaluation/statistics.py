@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
+from scipy.special import stdtr, stdtrit
 
 Array = NDArray[np.float64]
 
@@ -191,8 +192,8 @@ def resampled_t_test(differences: ArrayLike, test_per_train: float) -> Compared:
     error = float(np.sqrt((1 / n_splits + test_per_train) * values.var(ddof=1)))
     if error == 0.0:
         return Compared(mean, 0.0, 1.0 if mean == 0.0 else 0.0)
-    student = stats.t(n_splits - 1)
-    return Compared(mean, error * float(student.ppf(0.975)), float(2 * student.sf(abs(mean) / error)))
+    df = n_splits - 1
+    return Compared(mean, error * float(stdtrit(df, 0.975)), float(2 * stdtr(df, -abs(mean) / error)))
 
 
 def _table(values: ArrayLike, name: str) -> Array:
