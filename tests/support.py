@@ -44,7 +44,9 @@ def run_engine(X, y, method, *, sample_weight=None, negative_class=0, **params):
     problem = TrainingSet(
         read(X).take(used), np.searchsorted(classes, y[used]), weight[used], classes, negative_class, used
     )
-    settings = read_settings(adacc.BoostingClassifier(method, **params).get_params(deep=False))
+    settings = read_settings(
+        adacc.BoostingClassifier(method, **{"multi_class": "joint", **params}).get_params(deep=False)
+    )
     weights_after, scores, merged = [], [], []
 
     def record(boosting, stops):

@@ -70,9 +70,15 @@ def test_of_more_classes_the_predicted_one_is_explained(folder):
     model, X = adacc.load(folder / "size.adacc"), rows_of(folder, "size.adacc")
     out = command("explain", folder / "size.adacc", folder / "new.csv", "--row", 9)[1]
     row = X.iloc[[8]]
-    label, k = model.predict(row)[0], int(model.decision_function(row)[0].argmax())
+    by_class = model.decision_function(row)[0]
+    label, k = model.predict(row)[0], int(by_class.argmax())
+    second = model.classes_[np.argsort(by_class)[-2]]
+    explanation = model.explain(row)
+    of_pair = dict(zip(explanation.classes.tolist(), explanation.scores[0].tolist(), strict=True))
+    score = of_pair.get(f"{label} vs {second}", -of_pair.get(f"{second} vs {label}", 0.0))
+    assert f"Contribution of each feature to the score for {label} against {second}:" in out
     assert f"Row 9: {label}. The probability of {label} is {model.predict_proba(row)[0, k]:.1%}." in out
-    assert float(parts(out)[-1][1]) == pytest.approx(model.decision_function(row)[0, k], abs=6e-4)
+    assert float(parts(out)[-1][1]) == pytest.approx(score, abs=6e-4)
     assert sum(float(value) for _, value in parts(out)[:-1]) == pytest.approx(float(parts(out)[-1][1]), abs=3e-3)
 
 

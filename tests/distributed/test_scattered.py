@@ -16,6 +16,7 @@ from adacc.boosting.session import make_plan
 from adacc.boosting.sharded_backend import BinnedShard, Reweigh, Shard, ShardedBackend, Vote, total
 from adacc.data.columns import read
 from adacc.data.threads import Threads
+from adacc.distributed.training import DataStatistics, boost
 from adacc.estimators.input_validation import find_negative_class
 from adacc.estimators.settings import read_settings
 
@@ -76,7 +77,9 @@ class Case:
     def __init__(self, X, y, weight, method, n_rounds=ROUNDS, **options):
         if METHODS[method].rule.uses_costs:  # mild ones, with which no method ends at once
             options["costs"] = dict(enumerate(np.linspace(0.7, 1.0, len(np.unique(y)))))
-        self.model = adacc.BoostingClassifier(method, n_estimators=n_rounds, max_bins=16, **options)
+        self.model = adacc.BoostingClassifier(
+            method, n_estimators=n_rounds, max_bins=16, multi_class="joint", **options
+        )
         self.model.fit(X, y, sample_weight=weight)
         self.settings = read_settings(self.model.get_params(deep=False))
         self.bin_mapper = self.model.fitted_model_.ensemble.models.bin_mapper
@@ -116,6 +119,31 @@ def cut(n_rows, n_shards, seed=0):
 
 def bits(answer):
     return [None if part is None else part.tobytes() for part in answer]
+
+
+@pytest.mark.parametrize("kind", ["one_vs_one", "one_vs_rest"])
+@pytest.mark.parametrize("calibration", [None, "sigmoid"])
+def test_shards_learn_the_two_class_problems_of_the_local_model(kind, calibration):
+    """Some shards have no rows of some problems; a shard that starts anew reads only the last problem of the log."""
+    X, y = rows(3)
+    weight = WEIGHTS["whole"](np.random.default_rng(5), len(y))
+    options = {"n_estimators": 6, "max_bins": 16, "multi_class": kind, "calibration": calibration}
+    model = adacc.AdaCC1Classifier(**options).fit(X, y, sample_weight=weight)
+    ensemble = model.fitted_model_.ensemble
+    table, bin_mapper = read(X), ensemble.models.bin_mapper
+    bins, class_weight = bin_mapper.bins(table, table.every_row, Threads(1)), np.bincount(y, weight)
+    by_class = [np.flatnonzero(y == k) for k in range(3)]
+    pieces = [by_class[0][::2], np.concatenate([by_class[0][1::2], by_class[1]]), by_class[2][::2], by_class[2][1::2]]
+    shards = [
+        Shard([BinnedShard(bins[:, some], y[some].astype(np.uint8), weight[some])], bin_mapper, class_weight)
+        for some in pieces
+    ]
+    statistics = DataStatistics(model.classes_, class_weight, np.array([len(y)]), bin_mapper, ())
+    settings = read_settings({"method": "adacc1", **model.get_params(deep=False)})
+    found, failed = boost(settings, statistics, Forgetful(shards), model)
+    assert not failed
+    assert_same(found.ensemble, ensemble)
+    np.testing.assert_allclose(found.probabilities(found.scores(table)), model.predict_proba(X), rtol=1e-6)
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)

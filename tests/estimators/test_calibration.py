@@ -179,7 +179,7 @@ def test_calibration_can_be_asked_for_when_the_rounds_are_there(rare):
 def test_votes_can_be_explained_after_any_calibration(kind, rare, three):
     for data in (rare, three):
         X, _ = data
-        model = fit("adacc1", data, calibration=kind)
+        model = fit("adacc1", data, calibration=kind, multi_class="joint")
         explanation = model.explain(X)
         np.testing.assert_allclose(explanation.scores, model.decision_function(X))
         np.testing.assert_allclose(explanation.contributions.sum(axis=1) + explanation.intercept, explanation.scores)

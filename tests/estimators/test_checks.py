@@ -39,7 +39,7 @@ WEIGHTS_ARE_REPEATS = (
 
 def expected_failures(estimator):
     failures = {}
-    if isinstance(estimator, adacc.RUSBoostClassifier | adacc.SMOTEBoostClassifier | adacc.AdaCCForestClassifier):
+    if isinstance(estimator, adacc.RUSBoostClassifier | adacc.AdaCCForestClassifier):
         reason = "draws rows at random, so that a repeated row is drawn apart from its twin and a weighted one is not"
         failures |= dict.fromkeys(WEIGHTS_ARE_REPEATS, reason)
     if isinstance(estimator, adacc.CSB1Classifier):

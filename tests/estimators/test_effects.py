@@ -148,7 +148,7 @@ BOUNDED = ["adaboost", "cgada", "adacc1", "adacc2", "adan-cc1", "adan-cc2"]
 def test_the_error_bound_holds(method, which, request):
     X, y = request.getfixturevalue(which)
     for params in ({}, {"dialect": "authors"}, {"learning_rate": 0.3}):
-        model = fit(method, (X, y), **params)
+        model = fit(method, (X, y), multi_class="joint", **params)
         weight = np.ones(len(y)) if method != "cgada" else 1.0 / np.bincount(y)[y]
         for predicted, bound in zip(model.staged_predict(X), model.history_["bound"], strict=True):
             assert np.average(predicted != y, weights=weight) <= bound * (1 + 1e-9)

@@ -49,6 +49,7 @@ def mixed(n_classes=2, n_rows=240, seed=3):
 
 def fit(method, X, y, **params):
     n_estimators = params.pop("n_estimators", 30)
+    params = {"multi_class": "joint", **params}
     return adacc.BoostingClassifier(method, n_estimators=n_estimators, random_state=0, **params).fit(X, y)
 
 

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from scipy.special import expit
+from scipy.special import expit, log_softmax
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, f1_score
 from sklearn.model_selection import train_test_split
 
 import adacc
-from adacc.estimators.forest_tuning import TuningRows, _fit_logistic, _targets, tune
+from adacc.estimators.forest_tuning import TuningRows, _fit_class_factors, _fit_logistic, _targets, tune
 
 
 def tuning_rows(n_rows=3000, share=0.1, strengths=(3.0, 3.0, 0.0), seed=0, shift=0.0):
@@ -65,6 +65,37 @@ def test_the_threshold_balances_the_classes(positive):
     balanced = np.where(rows.true == 1, 0.5 / (rows.true == 1).sum(), 0.5 / (rows.true == 0).sum())
     near = np.abs(expit(2.0 * score) - 0.7) < 0.1
     assert np.average(rows.true[near], weights=balanced[near]) == pytest.approx(0.7, abs=0.15)
+
+
+def test_factors_balance_several_classes():
+    """The votes for a rare class are too few; its factor corrects that."""
+    rng = np.random.default_rng(0)
+    true = rng.choice(3, 4000, p=[0.6, 0.3, 0.1])
+    logits = 2.0 * np.eye(3)[true] + rng.normal(size=(4000, 3)) - [0.0, 0.0, 1.5]
+    shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    rows = TuningRows(true, np.ones(4000), np.stack([shares, shares, shares]))
+    weights, decision = tune(rows, np.bincount(true).astype(float), 0, "balanced_accuracy")
+    votes = np.tensordot(weights, rows.vote_shares, axes=1)
+    assert decision[2] > 1.5 * decision[:2].max()
+    raw = balanced_accuracy_score(true, votes.argmax(axis=1))
+    assert balanced_accuracy_score(true, (votes * decision).argmax(axis=1)) > raw + 0.03
+
+
+def test_factors_of_classes_minimize_the_log_loss():
+    rng = np.random.default_rng(1)
+    true = rng.integers(0, 3, 500)
+    logits = np.eye(3)[true] * 1.5 + rng.normal(size=(500, 3))
+    targets, weight = np.eye(3)[true], rng.random(500)
+    factors = _fit_class_factors(logits, targets, weight / weight.sum(), 0.0)
+
+    def loss(factors):
+        return -np.average(log_softmax(logits * factors, axis=1)[np.arange(500), true], weights=weight)
+
+    for k in range(3):
+        for step in (0.99, 1.01):
+            changed = factors.copy()
+            changed[k] *= step
+            assert loss(changed) > loss(factors)
 
 
 def test_weights_of_rows_count():

@@ -40,7 +40,9 @@ def test_going_on_is_the_same_as_going_through(noisy, rates, options):
 def test_each_class_keeps_its_share_and_a_row_at_least():
     X = np.arange(24.0)[:, None]
     y = np.array([0] * 20 + [1] * 3 + [2])
-    model = adacc.AdaBoostClassifier(n_estimators=5, subsample=0.5, rates="out-of-bag", random_state=0).fit(X, y)
+    model = adacc.AdaBoostClassifier(
+        n_estimators=5, subsample=0.5, rates="out-of-bag", random_state=0, multi_class="joint"
+    ).fit(X, y)
     assert model.n_iter_ == 5
     assert np.isfinite(model.decision_function(X)).all()
 

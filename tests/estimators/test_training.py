@@ -45,10 +45,9 @@ def test_a_foreign_stump_boosts_as_the_native_one(three):
     X, y = three
     X = X.astype(np.float32)
     for method in ("adaboost", "adacc1", "adacc2", "adac2", "rareboost"):
-        native = adacc.BoostingClassifier(method, n_estimators=10, max_bins=None).fit(X, y)
-        foreign = adacc.BoostingClassifier(method, n_estimators=10, estimator=DecisionTreeClassifier(max_depth=1)).fit(
-            X, y
-        )
+        common = {"method": method, "n_estimators": 10, "multi_class": "joint"}
+        native = adacc.BoostingClassifier(**common, max_bins=None).fit(X, y)
+        foreign = adacc.BoostingClassifier(**common, estimator=DecisionTreeClassifier(max_depth=1)).fit(X, y)
         np.testing.assert_allclose(foreign.estimator_weights_, native.estimator_weights_, rtol=1e-9)
         np.testing.assert_allclose(foreign.decision_function(X), native.decision_function(X), rtol=1e-9)
         np.testing.assert_allclose(foreign.feature_importances_, native.feature_importances_)
@@ -104,7 +103,8 @@ def test_early_stopping_on_a_part_of_the_rows(three):
             X, y
         )
         assert model.n_iter_ < 100
-        assert len(model.history_["validation_balanced_accuracy"]) == model.n_iter_
+        assert len(model.history_["validation_balanced_accuracy"]) == len(model.history_["alpha"])
+        assert max(np.bincount(model.history_["problem"])) == model.n_iter_
 
 
 def test_weights_of_held_out_rows_count(rare):
@@ -149,7 +149,7 @@ def test_kept_synthetic_rows_are_brought_to_where_an_ensemble_left_them(three, l
     """Made for as many rounds the rows are the same, so that an ensemble cut short goes on as it did."""
     X, y = three
     model = adacc.SMOTEBoostClassifier(
-        n_estimators=9, n_synthetic=10, dialect="authors", random_state=0, estimator=learner
+        n_estimators=9, n_synthetic=10, dialect="authors", random_state=0, estimator=learner, multi_class="joint"
     )
     settings, problem = settings_of(model), read_training(model, X, y)
     straight = train(settings, problem).ensemble

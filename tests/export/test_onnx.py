@@ -162,7 +162,7 @@ def test_certainty_has_the_scores_that_rounding_leaves_of_it(slope):
 
 
 def test_curves_of_one_knot_and_classes_that_none_is_sure_of():
-    model = adacc.AdaMECClassifier(n_estimators=10, calibration="isotonic").fit(NUMBERS, THREE)
+    model = adacc.AdaMECClassifier(n_estimators=10, calibration="isotonic", multi_class="joint").fit(NUMBERS, THREE)
     never = Isotonic(np.array([0.0]), np.array([0.0]))
     often = Isotonic(np.array([0.0, 1.0, 1.1, 9.0]), np.array([0.0, 0.0, 1.0, 1.0]))
     model.fitted_model_ = replace(model.fitted_model_, calibrator=Calibrator((never, often, often)))
@@ -188,7 +188,7 @@ def test_ties_go_where_ours_go(pos_label):
 
 
 def test_of_classes_as_good_as_equal_the_first_is_chosen():
-    model = adacc.AdaBoostClassifier(n_estimators=15).fit(NUMBERS, THREE)
+    model = adacc.AdaBoostClassifier(n_estimators=15, multi_class="joint").fit(NUMBERS, THREE)
     model.fitted_model_.ensemble.votes[:] = [1.0, 1.0, 1.0 + ROUNDING / 100]
     assert_same(model, NUMBERS)
 

@@ -53,7 +53,7 @@ def test_boosting_is_scikit_learns_adaboost():
         np.digitize(X[:, 1] + rng.normal(size=300), [-0.5, 0.7]),
     ]:
         theirs = AdaBoostClassifier(n_estimators=40).fit(X, y)
-        ours = adacc.AdaBoostClassifier(n_estimators=40, max_bins=None).fit(X, y)
+        ours = adacc.AdaBoostClassifier(n_estimators=40, max_bins=None, multi_class="joint").fit(X, y)
         assert [stump.feature for stump in ours.estimators_] == [e.tree_.feature[0] for e in theirs.estimators_]
         np.testing.assert_allclose(2 * ours.estimator_weights_, theirs.estimator_weights_, rtol=1e-9)
         np.testing.assert_allclose(ours.estimator_errors_, theirs.estimator_errors_, rtol=1e-9)

@@ -30,7 +30,7 @@ def test_numbers(n_classes, gaps):
     X = rng.normal(size=(700, 6))
     y = np.digitize(X[:, 0] * X[:, 1] + rng.normal(size=700) / 3, np.linspace(-0.5, 0.5, n_classes - 1))
     X[rng.random(X.shape) < gaps] = np.nan
-    model = adacc.AdaCC2Classifier(n_estimators=7, max_depth=5).fit(X, y)
+    model = adacc.AdaCC2Classifier(n_estimators=7, max_depth=5, multi_class="joint").fit(X, y)
     assert_packed_and_plain_agree(model, X)
     X[::3, 2] = np.nan  # also where training had none
     assert_packed_and_plain_agree(model, X)

@@ -15,17 +15,19 @@ from adacc.boosting.backend import Plan
 from adacc.boosting.early_stopping import EarlyStopping
 from adacc.boosting.local_backend import LocalBackend
 from adacc.boosting.loop import Boosting
+from adacc.boosting.problems import SharedBins, problem_rows, problem_settings
 from adacc.boosting.samplers import GroupSubsampler, KeptSmote, Sampler, Smote, Subsampler
 from adacc.boosting.settings import Settings
 from adacc.costs import class_costs
-from adacc.data.binned import BinnedDataset
-from adacc.data.binning import BinMapper, Binning
+from adacc.data.binned import BinnedDataset, Columns
+from adacc.data.binning import Binning
 from adacc.data.threads import Threads
 from adacc.data.training_set import TrainingSet
 from adacc.learners.base import Learner, LearnerInput
 from adacc.learners.catalog import LEARNERS
 from adacc.learners.external import ClassifierLearner
-from adacc.model.ensemble import Ensemble
+from adacc.model.coding import Codes
+from adacc.model.ensemble import Ensemble, join
 
 
 class FitSession:
@@ -51,15 +53,13 @@ class FitSession:
         start: Ensemble | None,
         threads: Threads,
         several: bool = False,
+        columns: Columns | None = None,
     ) -> None:
         self.training_set, self.held_out, self.start, self._several = training_set, held_out, start, several
         self._binned: BinnedDataset | None = None
         if settings.native_learner is not None:
-            source: Binning | BinMapper = Binning(training_set.rows.weight, settings.max_bins)
-            if start is not None and start.models.bin_mapper is not None:
-                source = start.models.bin_mapper
+            columns = columns or _columns(settings, training_set, start)
             collapse = not settings.draws_rows  # samplers draw single rows
-            columns = partial(source.columns, training_set.table)
             self._binned = BinnedDataset(columns, training_set.table.n_columns, training_set.rows, threads, collapse)
         self.prepared: Any = None
         if held_out is not None:
@@ -74,6 +74,13 @@ class FitSession:
                 threads, self._several,
             )
         )  # fmt: skip
+
+
+def _columns(settings: Settings, training_set: TrainingSet, start: Ensemble | None) -> Columns:
+    """Reads the bins of the training rows, by the bins of `start` if there are any."""
+    if start is not None and start.models.bin_mapper is not None:
+        return partial(start.models.bin_mapper.columns, training_set.table)
+    return partial(Binning(training_set.rows.weight, settings.max_bins).columns, training_set.table)
 
 
 AfterRound = Callable[[Boosting, bool], bool]
@@ -98,11 +105,44 @@ def train(
     """Train an ensemble.
 
     With `held_out` rows and patience the ensemble ends at the round of the best balanced accuracy on these rows. With
-    `start`, boosting continues from that ensemble.
+    `start`, boosting continues from that ensemble. Two-class problems are boosted independently, each with its own
+    early stopping.
     """
+    codes = settings.codes(len(training_set.classes))
     with Threads(settings.n_threads) as threads:
+        if codes is not None:
+            return _train_problems(settings, training_set, codes, held_out, start, threads, after_round)
         session = FitSession(settings, training_set, held_out, start, threads)
         return train_on(session, [settings], threads, after_round)[0]
+
+
+def _train_problems(
+    settings: Settings,
+    training_set: TrainingSet,
+    codes: Codes,
+    held_out: TrainingSet | None,
+    start: Ensemble | None,
+    threads: Threads,
+    after_round: AfterRound,
+) -> Trained:
+    """Boost every two-class problem, one per thread, on the bins of all rows."""
+    shared = None
+    if settings.native_learner is not None:
+        columns = _columns(settings, training_set, start)
+        shared = SharedBins(BinnedDataset(columns, training_set.table.n_columns, training_set.rows, threads))
+
+    def boost(p: int) -> Trained:
+        problem, members = problem_rows(training_set, codes[p])
+        its_settings = problem_settings(settings, training_set.classes, training_set.rows.class_weight, codes[p])
+        session = FitSession(
+            its_settings, problem, None if held_out is None else problem_rows(held_out, codes[p])[0],
+            None if start is None else start.problem(p), Threads(1),
+            columns=None if shared is None else shared.columns(members),
+        )  # fmt: skip
+        return train_on(session, [its_settings], Threads(1), after_round)[0]
+
+    trained = threads.each(boost, range(len(codes)))
+    return Trained(join([each.ensemble for each in trained], codes), all(each.failed for each in trained), None)
 
 
 def train_on(

@@ -7,6 +7,10 @@ from typing import Any
 
 from adacc.algorithms import Method, Rule
 from adacc.learners.growth import Growth
+from adacc.model.coding import Codes, one_vs_one, one_vs_rest
+
+MAX_PAIRED_CLASSES = 10
+"""By default, up to this many classes are told apart in pairs, and more of them one against the rest."""
 
 
 @dataclass(frozen=True)
@@ -28,10 +32,18 @@ class Settings:
     validation_fraction: float
     n_threads: int
     seed: int
+    multi_class: str = "joint"
 
     def with_costs(self, costs: Any) -> Settings:
         """The settings with other costs."""
         return replace(self, options={**self.options, "costs": costs})
+
+    def codes(self, n_classes: int) -> Codes | None:
+        """The two-class problems that are boosted for so many classes; None if all classes are boosted together."""
+        if n_classes == 2 or self.multi_class == "joint":
+            return None
+        pairwise = self.multi_class == "one_vs_one" or (self.multi_class == "auto" and n_classes <= MAX_PAIRED_CLASSES)
+        return one_vs_one(n_classes) if pairwise else one_vs_rest(n_classes)
 
     @property
     def native_learner(self) -> str | None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from adacc.algorithms.base import Array
 from adacc.boosting.backend import Plan
+from adacc.boosting.problems import SIDES
 from adacc.boosting.scores import ScoreTracker
 from adacc.data.binned import BinnedDataset
 from adacc.data.binning import BinMapper, Column
@@ -25,7 +26,9 @@ from adacc.kernels import dtypes
 from adacc.learners.base import Models
 from adacc.learners.splits import Split, Splitter
 from adacc.learners.stump import Stumps
+from adacc.model.coding import class_scores
 from adacc.model.decision import snap_ties
+from adacc.model.ensemble import contributions
 
 
 @dataclass(frozen=True)
@@ -47,9 +50,14 @@ class BinnedShard:
 
 
 class Begin(NamedTuple):
-    """First entry of a log: the rule, costs and settings."""
+    """First entry of a log: the rule, costs and settings, and a two-class problem if there are more classes.
+
+    `code` is the side of each class, 1 or -1, or 0 if it takes no part; `class_weight` is the weight of both sides.
+    """
 
     plan: Plan
+    code: NDArray[np.int8] | None = None
+    class_weight: Array | None = None
 
 
 class Vote(NamedTuple):
@@ -118,8 +126,27 @@ class ShardState:
             block.follow(self.weights, self._histogram)
 
     @property
+    def right(self) -> Array:
+        """Weight of the correctly classified rows of each class."""
+        return self.score_tracker.right
+
+    @property
     def histogram(self) -> Array:
         return self.binned.class_histogram(self.weights, self._histogram)
+
+
+class EmptyState:
+    """The state of a shard without rows of a two-class problem."""
+
+    def __init__(self, n_bins: int) -> None:
+        self.right = self.wrong = np.zeros(2)
+        self.histogram = np.zeros((2, n_bins))
+
+    def add_vote(self, vote: Vote) -> None:
+        pass
+
+    def reweigh(self, F: Array, W: Array) -> None:
+        pass
 
 
 class Shard:
@@ -143,7 +170,7 @@ class Shard:
     def reset(self) -> None:
         """Discard the state, so that a log can be applied from its beginning."""
         self._n_read = 0
-        self.state: ShardState | None = None
+        self.state: ShardState | EmptyState | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {"binned": self.binned}
@@ -162,9 +189,12 @@ class Shard:
         """
         if self._n_read < first:
             return None
+        # A problem begins anew: the entries of those before it are not needed.
+        begins = [at for at, entry in enumerate(entries) if isinstance(entry, Begin)]
+        self._n_read = max(self._n_read, first + begins[-1] if begins else 0)
         for entry in entries[self._n_read - first :]:
             if isinstance(entry, Begin):
-                self.state = ShardState(self.binned, entry.plan)
+                self.state = self._start(entry)
             elif isinstance(entry, Vote):
                 self._started.add_vote(entry)
             else:
@@ -172,20 +202,56 @@ class Shard:
             self._n_read += 1
         state = self._started
         histogram = None if isinstance(entries[-1], Vote) else state.histogram
-        return Answer(state.score_tracker.right, state.wrong, histogram)
+        return Answer(state.right, state.wrong, histogram)
+
+    def _start(self, begin: Begin) -> ShardState | EmptyState:
+        if begin.code is None or begin.class_weight is None:
+            return ShardState(self.binned, begin.plan)
+        rows = self.binned.rows
+        sides = [np.flatnonzero(begin.code[rows.true] == side) for side in SIDES]
+        members = np.concatenate(sides)
+        if len(members) == 0:
+            return EmptyState(self.binned.histogram.shape[1])
+
+        def columns(order: NDArray[np.uint32], wanted: Sequence[int]) -> Iterator[Column]:
+            for j in wanted:
+                yield j, self.binned.bin_mapper.features[j], self.binned.column(j)[members]
+
+        order, starts = np.arange(len(members), dtype=dtypes.ROW), np.cumsum([0, *map(len, sides)])
+        of_problem = Rows(order, starts, rows.weight[members], begin.class_weight)
+        n_columns = len(self.binned.bin_mapper.features)
+        return ShardState(BinnedDataset(columns, n_columns, of_problem, Threads(1)), begin.plan)
 
     def tally(self, log: Log, class_weight: Array) -> list[Tally]:
         """Scores after the whole log, one tally per score (see `Tally`); a row of class k counts `class_weight[k]`."""
-        self.read(0, log)
-        rows, scores = self.binned.rows, self._started.score_tracker.scores
+        rows = self.binned.rows
+        if isinstance(log[0], Begin) and log[0].code is not None:
+            scores = self._class_scores(log)
+        else:
+            self.read(0, log)
+            assert isinstance(self._started, ShardState)
+            scores = self._started.score_tracker.scores.reshape(-1, len(rows.order)).T
         weight = rows.weight * class_weight[rows.true]
-        scores = snap_ties(scores.reshape(-1, len(rows.order)).T)
+        scores = snap_ties(scores)
         if scores.ndim == 1:
             return [_tally(scores, rows.true == 1, weight)]
         return [_tally(scores[:, k], rows.true == k, weight) for k in range(rows.n_classes)]
 
+    def _class_scores(self, log: Log) -> Array:
+        """Scores of all rows by class, after two-class problems, which have been boosted on some of the rows each."""
+        codes, scores = [], []
+        for entry in log:
+            if isinstance(entry, Begin):
+                codes.append(entry.code)
+                scores.append(np.zeros(len(self.binned.rows.order)))
+                decision = entry.plan.decision
+            elif isinstance(entry, Vote):
+                by_side = contributions(np.broadcast_to(entry.alpha, 2), decision)[:, 0]
+                scores[-1] += by_side[entry.lookup][self.binned.column(entry.feature)]
+        return class_scores(np.array(codes), np.column_stack(scores))
+
     @property
-    def _started(self) -> ShardState:
+    def _started(self) -> ShardState | EmptyState:
         assert self.state is not None, "the first entry of a log must be Begin"
         return self.state
 
@@ -230,19 +296,26 @@ class ShardedBackend:
     """Training state in shards.
 
     A round needs one request to the shards, two if the costs follow the error rates. The answer to the last request of
-    a round contains the histogram of the next round.
+    a round contains the histogram of the next round. Several two-class problems, each with its `code`, share a log.
     """
 
     def __init__(
-        self, plan: Plan, bin_mapper: BinMapper, class_weight: Array, criterion: str, executor: ShardExecutor
+        self,
+        plan: Plan,
+        bin_mapper: BinMapper,
+        class_weight: Array,
+        criterion: str,
+        executor: ShardExecutor,
+        code: NDArray[np.int8] | None = None,
+        log: list[Begin | Vote | Reweigh] | None = None,
     ) -> None:
         self.plan, self.bin_mapper, self.executor = plan, bin_mapper, executor
         self.given_weight = class_weight
         initial = plan.rule.initial(plan.costs) * class_weight
         self.class_weight = initial / initial.sum()
         self._splitter = Splitter(bin_mapper, len(class_weight), criterion, plan.negative_class)
-        self.log: list[Begin | Vote | Reweigh] = []
-        self._answer = self._ask(Begin(plan))
+        self.log = [] if log is None else log
+        self._answer = self._ask(Begin(plan) if code is None else Begin(plan, code, class_weight))
         self._split: Split
 
     def _ask(self, *entries: Begin | Vote | Reweigh) -> Answer:
@@ -274,10 +347,14 @@ class ShardedBackend:
         self.class_weight = (F * W).sum(axis=1)
         return self._answer.right / self.given_weight, Z
 
+    def end(self) -> None:
+        """End the log: if its last entry is the vote of a discarded round, subtract it."""
+        if isinstance(self.log[-1], Vote):
+            self.log.append(self.log[-1]._replace(alpha=-self.log[-1].alpha))
+
     def scores(self, class_weight: Array) -> list[Tally]:
         """Scores after all rounds, as in `Shard.tally`, concatenated over all shards."""
-        if isinstance(self.log[-1], Vote):  # the vote of a discarded round: subtract it
-            self.log.append(self.log[-1]._replace(alpha=-self.log[-1].alpha))
+        self.end()
         tallies = self.executor.tallies(self.log, class_weight)
         return [
             tuple(np.concatenate(parts) for parts in zip(*by_shard, strict=True))  # type: ignore[misc]

@@ -110,6 +110,7 @@ def _describe_row(model_file: ModelFile, X: pd.DataFrame, options: Namespace) ->
 
 def _format_row(model_file: ModelFile, row: dict[str, Any], n_rows: int, options: Namespace) -> str:
     label = printable(row["prediction"] if model_file.positive is None else model_file.labels[model_file.positive], 40)
+    against = "" if row["against"] is None else f" against {printable(row['against'], 40)}"
     contributions = [(f"mean of the {n_rows:,} rows", row["intercept"])]
     of_features = [(_format_value(each), each["contribution"]) for each in row["contributions"]]
     contributions += of_features[: options.top]
@@ -119,7 +120,7 @@ def _format_row(model_file: ModelFile, row: dict[str, Any], n_rows: int, options
         [
             f"Row {row['number']:,}: {printable(row['prediction'], 40)}. The probability of {label} is "
             f"{format_percent(row['probability'])}.",
-            f"Contribution of each feature to the score for {label}:",
+            f"Contribution of each feature to the score for {label}{against}:",
             "",
             *_waterfall(contributions, row["score"]),
         ]

@@ -30,7 +30,8 @@ def shape_lines(model_file: ModelFile, curves: Sequence[ShapeFunction]) -> list[
     """The lines of several shape functions."""
     steps = {curve.name: _steps(curve, model_file.positive) for curve in curves}
     if model_file.positive is None:
-        lines = ["Contribution to the score, for the two classes with the largest:"]
+        what = "two classes" if model_file.model.fitted_model_.pairs is None else "pair of classes"
+        lines = [f"Contribution to the score, for the {what} with the largest:"]
         draw = _largest_classes(model_file)
     else:
         lines = [
@@ -57,13 +58,16 @@ def _signed(steps: Sequence[Step]) -> Any:
 
 
 def _largest_classes(model_file: ModelFile) -> Any:
-    """A function that draws steps of a multi-class model."""
+    """A function that draws steps of a multi-class model: the two classes, or the pair of classes, with the largest."""
+    names, pairs = [printable(label, 20) for label in model_file.labels], model_file.model.fitted_model_.pairs
+    if pairs is not None:
+        names = [f"{names[i]} vs {names[j]}" for i, j in [*pairs, *(pair[::-1] for pair in pairs)]]
 
     def draw(step: Step) -> str:
         middle = (step.low + step.high) / 2
-        first = sorted(range(len(middle)), key=lambda k: -middle[k])[:2]
-        texts = [f"{printable(model_file.labels[k], 20)} {middle[k]:+.2f}" for k in first if middle[k] > 0.0]
-        return ", ".join(texts) or "none"
+        both = [*middle, *(-middle)] if pairs is not None else middle
+        first = sorted(range(len(both)), key=lambda k: -both[k])[: 2 if pairs is None else 1]
+        return ", ".join(f"{names[k]} {both[k]:+.2f}" for k in first if both[k] > 0.0) or "none"
 
     return draw
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adacc.algorithms.base import Array
+from adacc.boosting.backend import Plan
 from adacc.boosting.loop import Boosting
+from adacc.boosting.problems import SIDES, heavier_side, problem_settings, side_weights
 from adacc.boosting.session import make_plan
 from adacc.boosting.settings import Settings
 from adacc.boosting.sharded_backend import ShardedBackend, ShardExecutor
@@ -28,6 +30,8 @@ from adacc.estimators.calibration import calibration_terms
 from adacc.estimators.input_validation import columns_of, find_negative_class
 from adacc.estimators.provenance import training_record
 from adacc.model.calibration import Calibrator
+from adacc.model.coding import Codes
+from adacc.model.ensemble import Ensemble, join
 from adacc.model.fitted import FittedModel
 
 
@@ -109,24 +113,58 @@ def boost(
     after_round: Callable[[Boosting, Any], bool] = lambda *_: False,
 ) -> tuple[FittedModel, bool]:
     """`train` on rows that are binned already."""
+    codes = settings.codes(len(statistics.classes))
+    if codes is not None:
+        return _boost_problems(settings, statistics, executor, reader, after_round, codes)
     negative_class = find_negative_class(reader.pos_label, statistics.classes, statistics.class_weight)
     plan = make_plan(settings, statistics.classes, statistics.class_weight, negative_class)
     backend = ShardedBackend(plan, statistics.bin_mapper, statistics.class_weight, settings.criterion, executor)
     boosting = Boosting(backend)
     boosting.run(settings.n_rounds, after_round)
-    calibrator = multipliers = None
-    if settings.calibration is not None:
-        terms = calibration_terms(settings, plan)
-        calibrator = Calibrator.fit_each(settings.calibration, backend.scores(terms.class_weight), terms.rising)
-        multipliers = terms.multipliers
-    model = FittedModel(
-        ensemble=boosting.ensemble(),
+    model = _calibrated(_model(settings, statistics, reader, boosting.ensemble()), settings, plan, backend)
+    return model, boosting.failed_at_once
+
+
+def _boost_problems(
+    settings: Settings,
+    statistics: DataStatistics,
+    executor: ShardExecutor,
+    reader: BaseBoosting,
+    after_round: Callable[[Boosting, Any], bool],
+    codes: Codes,
+) -> tuple[FittedModel, bool]:
+    """Boost the two-class problems of more than two classes, one after another."""
+    classes, class_weight, bin_mapper = statistics.classes, statistics.class_weight, statistics.bin_mapper
+    ensembles, failed = [], []
+    log: list[Any] = []
+    for code in codes:
+        weights = side_weights(class_weight, code)
+        plan = make_plan(problem_settings(settings, classes, class_weight, code), SIDES, weights, heavier_side(weights))
+        backend = ShardedBackend(plan, bin_mapper, weights, settings.criterion, executor, code, log)
+        boosting = Boosting(backend)
+        boosting.run(settings.n_rounds, after_round)
+        backend.end()
+        ensembles.append(boosting.ensemble())
+        failed.append(boosting.failed_at_once)
+    plan = make_plan(settings, classes, class_weight, 0)
+    model = _calibrated(_model(settings, statistics, reader, join(ensembles, codes)), settings, plan, backend)
+    return model, all(failed)
+
+
+def _calibrated(model: FittedModel, settings: Settings, plan: Plan, backend: ShardedBackend) -> FittedModel:
+    if settings.calibration is None:
+        return model
+    terms = calibration_terms(settings, plan)
+    calibrator = Calibrator.fit_each(settings.calibration, backend.scores(terms.class_weight), terms.rising)
+    return replace(model, calibrator=calibrator, multipliers=terms.multipliers)
+
+
+def _model(settings: Settings, statistics: DataStatistics, reader: BaseBoosting, ensemble: Ensemble) -> FittedModel:
+    return FittedModel(
+        ensemble=ensemble,
         classes=statistics.classes,
         n_features=len(statistics.bin_mapper.features),
         feature_names=columns_of(reader)[1],
-        calibrator=calibrator,
-        multipliers=multipliers,
         training=training_record(settings, statistics.classes),
         seed=settings.seed,
     )
-    return model, boosting.failed_at_once

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from adacc.algorithms.base import Array
+from adacc.boosting.problems import SIDES
 from adacc.data.columns import Table, is_frame
 from adacc.docstrings import described
 from adacc.estimators.input_validation import read_table, set_columns
@@ -183,12 +184,15 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
     @property
     def n_iter_(self) -> int:
         """Number of weak learners."""
-        return len(self._model.ensemble)
+        return self._model.ensemble.n_rounds
 
     @property
     def history_(self) -> dict[str, NDArray[Any]]:
-        """Training history, with one entry per round."""
-        return self._model.ensemble.history
+        """Training history, with one entry per round; with two-class problems, per round of each ``problem``."""
+        ensemble = self._model.ensemble
+        return (
+            ensemble.history if ensemble.coding is None else {**ensemble.history, "problem": ensemble.coding.problems}
+        )
 
     @property
     def estimator_weights_(self) -> NDArray[Any]:
@@ -203,7 +207,8 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
     @property
     def estimators_(self) -> list[Any]:
         """The fitted weak learners: a `Stump` or `Tree` per round, or the fitted classifiers."""
-        return self._model.ensemble.models.describe(self.classes_)
+        ensemble = self._model.ensemble
+        return ensemble.models.describe(self.classes_ if ensemble.coding is None else SIDES)
 
     @property
     def feature_importances_(self) -> Array:

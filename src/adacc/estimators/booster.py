@@ -54,6 +54,7 @@ class BaseBoosting(CallbackSupportMixin, BaseAdditiveClassifier):
     dialect: str = "paper"
     calibration: str | None = None
     calibration_cv: Any = None
+    multi_class: str = "auto"
     pos_label: Any = None
     n_iter_no_change: int | None = None
     validation_fraction: float = 0.1
@@ -170,7 +171,7 @@ def _check_warm_start(previous: FittedModel, settings: Settings, training_set: T
         raise ValueError(f"warm_start needs the classes of the last fit, {expected}, got {classes}")
     check_same_training(previous.training, settings, training_set.classes)
     previous.check(training_set.table)
-    n_rounds = len(previous.ensemble)
+    n_rounds = previous.ensemble.n_rounds
     if settings.n_rounds < n_rounds:
         raise ValueError(
             f"with warm_start, n_estimators must be at least the {n_rounds} rounds of the fitted model, "

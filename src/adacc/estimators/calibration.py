@@ -24,9 +24,9 @@ def calibrate(
     """The calibrator, and the factors on the probabilities if these decide (None if the scores decide)."""
     cv, rows = settings.options["calibration_cv"], np.arange(len(training_set.y))
     if cv is None:
-        scores = ensemble.scores(training_set.table)
+        scores = ensemble.class_scores(ensemble.scores(training_set.table))
     else:
-        rows, scores = held_out_scores(replace(settings, n_rounds=len(ensemble)), training_set, cv)
+        rows, scores = held_out_scores(replace(settings, n_rounds=ensemble.n_rounds), training_set, cv)
     terms, y = calibration_terms(settings, plan_for(settings, training_set)), training_set.y[rows]
     weight = training_set.weight[rows] * terms.class_weight[y]
     return Calibrator.fit(kind, scores, y, len(training_set.classes), weight, terms.rising), terms.multipliers
@@ -50,8 +50,8 @@ def calibration_terms(settings: Settings, plan: Plan) -> CalibrationTerms:
 def held_out_scores(settings: Settings, training_set: TrainingSet, cv: Any) -> tuple[NDArray[np.intp], Array]:
     """Held-out rows, and their scores from ensembles that were trained without them."""
     folds = tuning_folds(cv, training_set.y, training_set.classes, training_set.groups, settings.seed, "calibration_cv")
-    scores = [
-        train(settings, training_set.subset(training)).ensemble.scores(training_set.table.take(held_out))
-        for training, held_out in folds
-    ]
+    scores = []
+    for training, held_out in folds:
+        ensemble = train(settings, training_set.subset(training)).ensemble
+        scores.append(ensemble.class_scores(ensemble.scores(training_set.table.take(held_out))))
     return np.concatenate([held_out for _, held_out in folds]), np.concatenate(scores)

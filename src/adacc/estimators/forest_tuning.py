@@ -1,8 +1,8 @@
 """Tuning of a forest on rows that its bags do not contain: the weights of the bags, the decision, and the scale.
 
 The forest votes by kinds of bags. A logistic regression on the vote shares of the kinds, fitted to the tuning rows,
-gives each kind its weight. A second one, with balanced class weights, scales the sum to log-odds of balanced classes;
-for two classes its intercept is the decision threshold.
+gives each kind its weight. A second one, with balanced class weights, scales the sum to log-odds of balanced classes.
+For two classes its intercept is the decision threshold; more classes get a factor on their votes each.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ RIDGE = 0.1
 
 MAX_LOG_ODDS = 60.0
 """Bound of a coefficient: vote shares differ by at most 1."""
+
+MAX_LOG_FACTOR = 3.0
+"""Bound of the logarithm of the factor of a class."""
 
 N_THRESHOLDS = 401
 """Number of candidate thresholds for F1."""
@@ -78,6 +81,9 @@ def tune(rows: TuningRows, class_weight: Array, positive: int, objective: str) -
         # A score is the sum of the votes for the positive class times its factor, less those for the other class.
         decision[positive] = np.clip(1.0 + intercept / factors.sum(), 0.0, 2.0)
         decision[1 - positive] = 2.0 - decision[positive]
+    else:
+        mixture = 2.0 * np.tensordot(factors, shares, axes=1)
+        decision = _fit_class_factors(mixture, targets, balanced, ridge)
     return Tuning(factors, decision)
 
 
@@ -113,6 +119,20 @@ def _fit_logistic(terms: Array, targets: Array, weight: Array, prior: Array, rid
     intercepts = np.zeros(n_classes)
     intercepts[-1] += fitted[n_terms:].sum()
     return fitted[:n_terms], intercepts
+
+
+def _fit_class_factors(logits: Array, targets: Array, weight: Array, ridge: float) -> Array:
+    """Factors on the log-odds of each class, by logistic regression; `ridge` is the penalty on their squared logs."""
+
+    def loss(logs: Array) -> tuple[float, Array]:
+        scaled = logits * np.exp(logs)
+        log_probabilities = log_softmax(scaled, axis=1)
+        errors = weight[:, None] * (np.exp(log_probabilities) - targets)
+        value = -float((weight[:, None] * targets * log_probabilities).sum()) + ridge * float((logs**2).sum())
+        return value, (errors * scaled).sum(axis=0) + 2.0 * ridge * logs
+
+    bounds = [(-MAX_LOG_FACTOR, MAX_LOG_FACTOR)] * logits.shape[1]
+    return np.exp(minimize(loss, np.zeros(logits.shape[1]), jac=True, method="L-BFGS-B", bounds=bounds).x)
 
 
 def _best_f1_threshold(scores: Array, positive: NDArray[np.bool_], weight: Array) -> float:

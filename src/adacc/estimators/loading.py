@@ -67,6 +67,9 @@ def loads(content: bytes) -> BaseAdditiveClassifier:
         raise ModelFileError(
             f"'out_of_bag' must be present for forests and absent otherwise, but the model is a {saved.estimator}"
         )
-    estimator = restore(cls(**saved.parameters), saved.model)
+    parameters = dict(saved.parameters)
+    if "multi_class" in known and len(saved.model.classes) > 2 and saved.model.ensemble.coding is None:
+        parameters.setdefault("multi_class", "joint")  # the only way when files did not name it
+    estimator = restore(cls(**parameters), saved.model)
     estimator.notes_ = saved.notes
     return estimator

@@ -42,6 +42,7 @@ def training_record(settings: Settings, classes: NDArray[Any]) -> dict[str, Any]
         },
         "options": _options(settings, classes),
         "learner": learner,
+        **({} if settings.codes(len(classes)) is None else {"multi_class": settings.multi_class}),
     }
 
 

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from adacc.algorithms import METHODS
 from adacc.algorithms.base import Array
-from adacc.boosting.session import FitSession, Trained, train_on
+from adacc.boosting.session import FitSession, Trained, train, train_on
 from adacc.boosting.settings import Settings
 from adacc.costs import class_costs
 from adacc.data.threads import Threads
@@ -60,7 +60,7 @@ class Grid:
     def model(self, i: int, trained: Trained, n_rounds: int, training_set: TrainingSet) -> Any:
         """The fitted estimator with the i-th costs and the first `n_rounds` rounds of the trained ensemble."""
         model = clone(self.estimator).set_params(costs=self.costs[i], n_estimators=n_rounds)
-        ensemble = trained.ensemble.first(min(n_rounds, len(trained.ensemble)))
+        ensemble = trained.ensemble.first(min(n_rounds, trained.ensemble.n_rounds))
         fitted = FittedModel(ensemble, training_set.classes, training_set.table.n_columns, self.feature_names)
         return restore(model, finish_model(fitted, training_set, self.candidates[i]))
 
@@ -337,6 +337,8 @@ def _train_all(
     candidates: list[Settings], training_set: TrainingSet, held_out: TrainingSet | None, threads: Threads
 ) -> list[Trained]:
     """Bin the training rows, and train a model for each candidate."""
+    if candidates[0].codes(len(training_set.classes)) is not None:
+        return [train(settings, training_set) for settings in candidates]
     session = FitSession(candidates[0], training_set, held_out, None, threads, several=True)
     return train_candidates(session, candidates, threads)
 

@@ -20,6 +20,8 @@ from adacc.learners.catalog import LEARNERS
 from adacc.learners.growth import Growth
 from adacc.learners.splits import CRITERIA
 
+MULTI_CLASS = ("auto", "one_vs_one", "one_vs_rest", "joint")
+
 
 def read_settings(params: dict[str, Any]) -> Settings:
     """Validate the parameters of an estimator, including `method`."""
@@ -52,6 +54,7 @@ def read_settings(params: dict[str, Any]) -> Settings:
         validation_fraction=number("validation_fraction", params["validation_fraction"], least=1e-6, most=1 - 1e-6),
         n_threads=n_threads,
         seed=read_seed(params["random_state"]),
+        multi_class=one_of("multi_class", params["multi_class"], MULTI_CLASS),
     )
 
 

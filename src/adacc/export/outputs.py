@@ -17,6 +17,7 @@ from adacc.export.additive import Conditions, add_conditions
 from adacc.export.graph import FLAT, ONNX_TYPES, Graph
 from adacc.export.votes import Votes
 from adacc.model.calibration import DECIMALS, Calibrator, Isotonic, Sigmoid
+from adacc.model.coding import Coding
 from adacc.model.decision import decision_scores
 from adacc.model.fitted import FittedModel
 
@@ -104,6 +105,10 @@ def _decision_threshold(model: FittedModel) -> tuple[float, list[int]]:
 
 
 def _decide_more(graph: Graph, model: FittedModel, votes: str) -> Decision:
+    coding = model.ensemble.coding
+    if coding is not None:
+        tied = graph.node("LessOrEqual", graph.node("Abs", votes), np.array(ROUNDING))
+        votes = _class_scores(graph, coding, graph.node("Where", tied, np.array(0.0), votes))
     scores = tied = _snap_ties(graph, votes, ROUNDING)
     if model.calibrator is None:
         probabilities = graph.node("Softmax", graph.node("Mul", scores, np.array(2.0)), axis=0)
@@ -118,6 +123,13 @@ def _decide_more(graph: Graph, model: FittedModel, votes: str) -> Decision:
             scores = graph.node("Add", _logs(graph, probabilities), by_costs)
             tied = _snap_ties(graph, scores, LOG_NOISE)
     return Decision(class_labels(model), graph.node("ArgMax", tied, axis=0, keepdims=0), probabilities, scores)
+
+
+def _class_scores(graph: Graph, coding: Coding, problems: str) -> str:
+    """`Coding.class_scores`, shape (n_classes, n_rows)."""
+    if coding.is_pairwise:
+        return graph.node("MatMul", coding.codes.T.astype(np.float64), graph.node("Tanh", problems))
+    return graph.node("MatMul", np.equal(coding.codes.T, 1).astype(np.float64), problems)
 
 
 def _snap_ties(graph: Graph, scores: str, tolerance: float) -> str:

@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 from adacc.estimators.base import BaseAdditiveClassifier
 from adacc.export.graph import Graph
 from adacc.learners.catalog import LEARNERS
-from adacc.model.ensemble import contributions
 from adacc.model.fitted import FittedModel
 
 
@@ -40,7 +39,7 @@ def votes_of(model: FittedModel, dtype: str) -> Votes:
         )
     module, _, name = writer.partition(":")
     make = getattr(import_module(module), name)
-    return make(models, contributions(ensemble.votes, ensemble.decision), model.column_names, dtype)
+    return make(models, ensemble.contributions, model.column_names, dtype)
 
 
 def fitted_model(estimator: Any) -> FittedModel:

@@ -16,7 +16,7 @@ from adacc.data.binning import BinMapper, CategoryBins, Feature, NumericBins
 from adacc.data.columns import ArrayTable, Table, read
 from adacc.learners.step_functions import Steps
 from adacc.model.calibration import Calibrator, straight_line
-from adacc.model.ensemble import Ensemble, contributions
+from adacc.model.ensemble import Ensemble
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +158,8 @@ class Explanation:
     intercept : float, or ndarray of shape (n_classes,) for more than two classes
         The score without the contributions; with a background, the mean score of the background rows.
     scores : ndarray of shape (n_rows,), or (n_rows, n_classes) for more than two classes
-        The explained scores, those of `decision_function`.
+        The explained scores, those of `decision_function`. If classes are boosted one against one, the scores of the
+        pairs: there is one for each pair of classes, and ``classes`` are their names, such as "a vs b".
     feature_names : tuple of str
         Names of the columns.
     classes : ndarray of shape (n_classes,)
@@ -223,7 +224,10 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Additive:
-    """A fitted model as a sum of functions: ``decision_function = slope · (constant + curves) + shift``."""
+    """A fitted model as a sum of functions: ``scores = slope · (constant + curves) + shift``.
+
+    The scores are those of `decision_function`, or of the pairs of classes if these are boosted one against one.
+    """
 
     ensemble: Ensemble
     steps: Steps
@@ -276,7 +280,7 @@ def additive(
 ) -> Additive:
     """The model as a sum of functions of single features; raises an error if it is not additive."""
     models = ensemble.models
-    steps = models.step_functions(contributions(ensemble.votes, ensemble.decision))
+    steps = models.step_functions(ensemble.contributions)
     if steps is None or models.bin_mapper is None:
         kind = type(models.describe(classes)[0]).__name__
         raise ValueError(
@@ -290,7 +294,10 @@ def additive(
         what = "isotonic calibration" if two else "the calibration of more than two classes"
         use = 'calibration="sigmoid", or a model without calibration' if two else "a model without calibration"
         raise ValueError(f"{what} makes the score a non-additive function of the features: use {use}")
-    return Additive(ensemble, steps, models.bin_mapper.features, names, classes, *line)
+    outputs = classes
+    if ensemble.coding is not None and ensemble.coding.is_pairwise:
+        outputs = np.array(ensemble.coding.names(classes.tolist()))
+    return Additive(ensemble, steps, models.bin_mapper.features, names, outputs, *line)
 
 
 def _shape_function(j: int, name: str, bins: Feature, by_bin: Array) -> ShapeFunction:

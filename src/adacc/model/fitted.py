@@ -71,11 +71,12 @@ class FittedModel:
         return {table.name(column): unseen for column, unseen in table.unseen.items()}
 
     def scores(self, table: Table) -> Array:
-        """Sum of the votes: one number per row for two classes, one per class for more."""
+        """Sum of the votes: one number per row for two classes, else one per class, or per problem of the coding."""
         return self.ensemble.scores(table)
 
     def decision_scores(self, scores: Array) -> Array:
         """The scores whose sign or argmax is the prediction."""
+        scores = self.ensemble.class_scores(scores)
         if self.calibrator is None or self.multipliers is None:
             return scores
         return decision_scores(self.calibrator.probabilities(scores), self.multipliers)
@@ -90,6 +91,7 @@ class FittedModel:
 
     def probabilities(self, scores: Array) -> Array:
         """Probability of each class, shape (n_rows, n_classes)."""
+        scores = self.ensemble.class_scores(scores)
         if self.calibrator is not None:
             return self.calibrator.probabilities(scores)
         if scores.ndim == 1:
@@ -106,7 +108,15 @@ class FittedModel:
     def is_additive(self) -> bool:
         """Whether every weak model uses a single feature, so that the score is a sum of functions of one feature."""
         models = self.ensemble.models[:1]
-        return models.step_functions(np.zeros((len(models), len(self.classes), 1))) is not None
+        return models.step_functions(np.zeros((len(models), self.ensemble.votes.shape[1], 1))) is not None
+
+    @property
+    def pairs(self) -> list[tuple[int, int]] | None:
+        """The two classes of every score if classes are boosted one against one; else None."""
+        coding = self.ensemble.coding
+        if coding is None or not coding.is_pairwise:
+            return None
+        return [(int(np.argmax(code)), int(np.argmin(code))) for code in coding.codes]
 
     def additive(self) -> Additive:
         """The decision score as a sum of functions of single features; raises an error if it is not additive."""

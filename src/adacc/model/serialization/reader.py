@@ -17,6 +17,7 @@ from adacc.kernels import dtypes
 from adacc.learners.base import Models
 from adacc.learners.catalog import LEARNERS
 from adacc.model.calibration import Calibrator, Isotonic, Sigmoid
+from adacc.model.coding import Codes, Coding, one_vs_one, one_vs_rest
 from adacc.model.ensemble import Ensemble
 from adacc.model.fitted import FittedModel
 from adacc.model.serialization import archive
@@ -163,23 +164,44 @@ def _split(joined: Array, sizes: NDArray[np.int64], name: str) -> list[Array]:
 
 
 def _ensemble(fields: FieldReader, features: tuple[Feature, ...], n_classes: int) -> Ensemble:
-    models = _models(fields, features, n_classes)
+    codes = _codes(fields, n_classes) if "codes" in fields.arrays else None
+    n_predicted = n_classes if codes is None else 2  # number of classes that a weak model predicts
+    models = _models(fields, features, n_predicted)
     n_rounds = len(models)
     negative_class = fields.entry("tie_class", int)
-    if not 0 <= negative_class < n_classes:
-        raise ModelFileError(f"'tie_class' must be from 0 to {n_classes - 1}, got {negative_class}")
-    factors = fields.finite("factors", n_rounds, n_classes, n_classes)
+    if not 0 <= negative_class < n_predicted:
+        raise ModelFileError(f"'tie_class' must be from 0 to {n_predicted - 1}, got {negative_class}")
+    factors = fields.finite("factors", n_rounds, n_predicted, n_predicted)
     if (factors < 0.0).any():
         raise ModelFileError("factors.npy must not hold negative numbers")
     return Ensemble(
         models=models,
-        votes=fields.finite("votes", n_rounds, n_classes),
-        decision=fields.finite("decision", n_classes),
+        votes=fields.finite("votes", n_rounds, n_predicted),
+        decision=fields.finite("decision", *((n_classes,) if codes is None else (len(codes), 2))),
         negative_class=negative_class,
         factors=factors,
-        history=_history(fields, n_rounds, n_classes),
+        history=_history(fields, n_rounds, n_predicted),
         finished=fields.entry("finished", bool),
+        coding=None if codes is None else _coding(fields, codes, n_rounds),
     )
+
+
+def _codes(fields: FieldReader, n_classes: int) -> Codes:
+    """The two-class problems of a model of more than two classes."""
+    codes = fields.array("codes", np.int64, None, n_classes)
+    if n_classes < 3 or not any(np.array_equal(codes, known(n_classes)) for known in (one_vs_one, one_vs_rest)):
+        raise ModelFileError("codes.npy must hold every pair of three or more classes, or each of them and the rest")
+    return codes.astype(np.int8)
+
+
+def _coding(fields: FieldReader, codes: Codes, n_rounds: int) -> Coding:
+    problems = fields.array("problems", np.int64, n_rounds)
+    if problems[0] != 0 or problems[-1] != len(codes) - 1 or not np.isin(np.diff(problems), (0, 1)).all():
+        raise ModelFileError(f"problems.npy must hold the ascending numbers from 0 to {len(codes) - 1}")
+    finished = fields.array("problems_finished", np.uint8, len(codes))
+    if finished.max() > 1:
+        raise ModelFileError("problems_finished.npy must hold only 0 and 1")
+    return Coding(codes, problems, finished.astype(bool))
 
 
 def _models(fields: FieldReader, features: tuple[Feature, ...], n_classes: int) -> Models:

@@ -63,6 +63,10 @@ def describe(
         **{f"history_{name}": record for name, record in ensemble.history.items()},
         **calibration_arrays,
     }
+    if ensemble.coding is not None:
+        coding = ensemble.coding
+        arrays |= {"codes": coding.codes.astype(np.int64), "problems": coding.problems}
+        arrays["problems_finished"] = coding.finished.astype(np.uint8)
     if model.calibrator is not None and model.multipliers is not None:
         arrays["multipliers"] = model.multipliers
     return document, arrays

@@ -1,0 +1,80 @@
+"""The two-class problems of several classes: their rows, costs and bins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adacc.algorithms.base import Array
+from adacc.boosting.settings import Settings
+from adacc.costs import class_costs
+from adacc.data.binned import BinnedDataset
+from adacc.data.binning import Column
+from adacc.data.training_set import TrainingSet
+
+SIDES = np.array([-1, 1])
+"""The codes of the two classes of a problem."""
+
+
+def problem_settings(
+    settings: Settings, classes: NDArray[Any], class_weight: Array, code: NDArray[np.int8]
+) -> Settings:
+    """The settings of a problem: the cost of a side is the mean cost of its classes, by their weight."""
+    costs, weight = settings.options.get("costs"), class_weight
+    if not settings.rule.uses_costs or isinstance(costs, str):  # "balanced" costs follow from the rows
+        return settings
+    by_class = class_costs(costs, classes, weight)
+    return settings.with_costs(
+        [float(np.average(by_class[code == side], weights=weight[code == side])) for side in SIDES]
+    )
+
+
+def side_weights(class_weight: Array, code: NDArray[np.int8]) -> Array:
+    """Summed weight of the classes of each side."""
+    return np.array([class_weight[code == side].sum() for side in SIDES])
+
+
+def heavier_side(weights: NDArray[Any]) -> int:
+    """The negative class of a problem, which wins ties: the side of more weight."""
+    return int(np.argmax(weights))
+
+
+def problem_rows(training_set: TrainingSet, code: NDArray[np.int8]) -> tuple[TrainingSet, NDArray[np.intp]]:
+    """The rows of a problem, and their positions among all rows. The classes are the codes, -1 and 1."""
+    code_of_row = code[training_set.y]
+    members = np.flatnonzero(code_of_row)
+    y, weight = (code_of_row[members] > 0).astype(np.intp), training_set.weight[members]
+    problem = TrainingSet(
+        table=training_set.table.take(members),
+        y=y,
+        weight=weight,
+        classes=SIDES,
+        negative_class=heavier_side(np.bincount(y, weight, 2)),
+        numbers=training_set.numbers[members],
+        groups=None if training_set.groups is None else training_set.groups[members],
+    )
+    return problem, members
+
+
+class SharedBins:
+    """The bins of all rows, from which those of the problems are taken."""
+
+    def __init__(self, binned: BinnedDataset) -> None:
+        self._binned = binned
+        order = binned.rows.order
+        self._place = np.empty(len(order), dtype=np.intp)  # position of each row of the training set in `binned`
+        self._place[order] = np.arange(len(order))
+
+    def columns(self, members: NDArray[np.intp]) -> Callable[[NDArray[np.uint32], Sequence[int]], Iterator[Column]]:
+        """The columns of some rows."""
+        place, features = self._place[members], self._binned.bin_mapper.features
+
+        def read(order: NDArray[np.uint32], wanted: Sequence[int]) -> Iterator[Column]:
+            rows = place[order]
+            for j in wanted:
+                yield j, features[j], self._binned.column(j)[rows]
+
+        return read

@@ -1,0 +1,101 @@
+"""Several classes as two-class problems: one class against another, or against the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adacc.algorithms.base import Array
+
+Codes = NDArray[np.int8]
+"""(n_problems, n_classes): the side of each class in each problem, 1 or -1; 0 if it takes no part in the problem."""
+
+
+def one_vs_one(n_classes: int) -> Codes:
+    """A problem for every pair of classes.
+
+    Examples
+    --------
+    >>> one_vs_one(3).tolist()
+    [[1, -1, 0], [1, 0, -1], [0, 1, -1]]
+    """
+    pairs = list(combinations(range(n_classes), 2))
+    codes = np.zeros((len(pairs), n_classes), dtype=np.int8)
+    for code, (first, second) in zip(codes, pairs, strict=True):
+        code[first], code[second] = 1, -1
+    return codes
+
+
+def one_vs_rest(n_classes: int) -> Codes:
+    """A problem for every class, against all others.
+
+    Examples
+    --------
+    >>> one_vs_rest(3).tolist()
+    [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]]
+    """
+    return 2 * np.eye(n_classes, dtype=np.int8) - np.int8(1)
+
+
+def is_pairwise(codes: Codes) -> bool:
+    """Whether every problem has two classes."""
+    return bool((np.abs(codes).sum(axis=1) == 2).all())
+
+
+def class_scores(codes: Codes, scores: Array) -> Array:
+    """Scores by class, whose argmax is the prediction, from the scores of the problems.
+
+    One against the rest: the score of the class. One against one: the sum of tanh(score) over its pairs, that is, of
+    votes between -1 and 1. Plain sums would be dominated by pairs of two other classes, whose scores may be large for
+    any row.
+    """
+    return np.tanh(scores) @ codes if is_pairwise(codes) else scores @ (codes == 1)
+
+
+@dataclass(frozen=True)
+class Coding:
+    """The two-class problems of an ensemble, with one score for each: above 0 it is in favour of the classes of code 1.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_problems, n_classes)
+        The problems, by `one_vs_one` or `one_vs_rest`.
+    problems : ndarray of shape (n_models,)
+        The problem of each weak model, ascending.
+    finished : ndarray of shape (n_problems,)
+        Whether the boosting of each problem ended before its last round, so that no rounds can be added.
+    """
+
+    codes: Codes
+    problems: NDArray[np.int64]
+    finished: NDArray[np.bool_]
+
+    @property
+    def is_pairwise(self) -> bool:
+        """Whether every problem has two classes."""
+        return is_pairwise(self.codes)
+
+    @property
+    def edges(self) -> NDArray[np.intp]:
+        """The weak models of problem p are those from ``edges[p]`` to ``edges[p + 1]``."""
+        return np.searchsorted(self.problems, np.arange(len(self.codes) + 1))
+
+    @property
+    def n_rounds(self) -> int:
+        """The largest number of rounds of a problem."""
+        return int(np.diff(self.edges).max())
+
+    def class_scores(self, scores: Array) -> Array:
+        """`class_scores` of these problems."""
+        return class_scores(self.codes, scores)
+
+    def names(self, classes: Sequence[Any]) -> list[str]:
+        """A name for each problem."""
+        if not self.is_pairwise:
+            return [str(classes[int(np.argmax(code))]) for code in self.codes]
+        return [f"{classes[int(np.argmax(code))]} vs {classes[int(np.argmin(code))]}" for code in self.codes]
