@@ -157,7 +157,7 @@ def by_set(table: pd.DataFrame) -> str:
     values = table.pivot_table("balanced_accuracy", ["dataset", "classes"], "method")[chosen]
     lines = [f"| Set | classes | {' | '.join(chosen)} |", f"|---|---:|{'---:|' * len(chosen)}"]
     lines += [
-        f"| {name} | {k} | {' | '.join(f'{value:.1f}' for value in row)} |"
+        f"| {name} | {k:.0f} | {' | '.join(f'{value:.1f}' for value in row)} |"
         for (name, k), row in zip(values.index, values.to_numpy(), strict=True)
     ]
     return "\n".join(lines)

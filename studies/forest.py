@@ -89,6 +89,32 @@ def tests(study: Study) -> str:
     return "\n".join([*lines, "", note])
 
 
+def with_peers(study: Study) -> str:
+    """Means, mean ranks and tests of all methods; methods by their mean balanced accuracy. Tests are on families."""
+    measures = {"balanced_accuracy": "bal. acc.", "gmean": "gmean", "auc": "AUC", "average_precision": "AP", "f1": "F1"}
+    tested = ("balanced_accuracy", "average_precision")
+    tables = {name: study.table(name) for name in measures}
+    families = pd.Series(study.summary.sets).map(family)
+    p_values = {}
+    for name in tested:
+        by_family = pd.DataFrame(tables[name]).groupby(families).mean().to_numpy().round(4)
+        p_values[name] = stats.holm(stats.wilcoxon_tests(by_family, study.forest))
+    values = {name: table.mean(axis=0) for name, table in tables.items()}
+    ranks = {name: study.mean_ranks(name) for name in tested}
+    head = [
+        *measures.values(),
+        *(f"rank, {measures[name]}" for name in tested),
+        *(f"p, {measures[name]}" for name in tested),
+        "s",
+    ]
+    lines = [f"| Method | {' | '.join(head)} |", f"|---|{'---:|' * len(head)}"]
+    for i in np.argsort(-values["balanced_accuracy"], kind="stable"):
+        cells = [_best(values[name], i, max) for name in measures] + [_best(ranks[name], i, min) for name in tested]
+        cells += ["" if i == study.forest else f"{p_values[name][i]:.1e}" for name in tested]
+        lines.append(f"| {study.labels[i]} | {' | '.join(cells)} | {study.table('seconds')[:, i].mean():.1f} |")
+    return "\n".join([*lines, "", f"{len(study.summary.sets)} sets of {families.nunique()} families."])
+
+
 def by_set(study: Study) -> str:
     """Balanced accuracy of the forest on each set, and of the best of the others."""
     table = study.table("balanced_accuracy")
@@ -167,6 +193,7 @@ def main() -> None:
             "means": means(study),
             "tests": tests(study),
             "sets": by_set(study),
+            "peers": with_peers(Study(read_summary(options.results.parent / "forest-extra"))),
             "unseen": on_unseen(pd.read_csv(options.results / "unseen.csv")),
             "candidates": candidates(pd.read_csv(options.results / "prototypes.csv")),
         },
