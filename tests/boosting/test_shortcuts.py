@@ -215,7 +215,8 @@ def test_the_quick_search_for_a_cut_finds_that_of_the_plain_one(seed):
     found = []
     for search in (kernels.best_splits, kernels.best_splits_two):
         gains, cuts = np.zeros(len(n_bins)), np.zeros(len(n_bins), dtype=np.int64)
-        search(histogram, scale, total, offsets, categorical, kernels.GINI, 0, len(n_bins), TIE, gains, cuts)
+        room = np.empty((4, n_bins.max()))
+        search(histogram, scale, total, offsets, categorical, kernels.GINI, 0, len(n_bins), TIE, room, gains, cuts)
         leaves, classes, W = np.empty((4, 2)), np.empty(4, dtype=np.int64), np.empty((2, 2))
         lookup = np.empty(n_bins.max(), dtype=np.uint8)
         chosen = kernels.choose_split(

@@ -47,23 +47,21 @@ def add_leaves(bins, offsets, categorical, starts, features, cuts, children, val
 
 @kernel
 def add_packed_leaves(
-    bins, features, categories, missing, nodes, roots, depths, values, block, sums, has_missing, scores
+    bins, features, categories, missing, nodes, roots, depths, values, block, has_missing, scores
 ):  # fmt: skip
     """`add_leaves` for packed trees (`learners.tree_scorer`); rows with missing values are marked and left out.
 
     The values of a block of rows are copied row by row. Eight rows go down a tree together, without a branch in the
-    loop: their steps are independent, so that the processor executes several at a time. `block`, with a value for each
-    column of `PACKED_BLOCK` rows, and `sums`, with a row for each of them, are workspaces.
+    loop: their steps are independent, so that the processor executes several at a time. `scores` has
+    rows for whole blocks of `PACKED_BLOCK`; `block`, with a value for each column of so many rows, is a workspace.
     """
-    n_rows, n_columns, n_outputs = len(scores), len(features), scores.shape[1]
+    n_rows, n_columns, n_outputs = bins.shape[1], len(features), scores.shape[1]
     width = np.uint64(n_columns)
     for begin in range(0, n_rows, PACKED_BLOCK):
         n_in_block = PACKED_BLOCK if begin + PACKED_BLOCK < n_rows else n_rows - begin
         for c in range(n_columns):
             _copy_column(bins[features[c]], begin, n_in_block, categories[c], missing[c], c, width, block, has_missing)
-        for i in range(PACKED_BLOCK):
-            for c in range(n_outputs):
-                sums[i, c] = 0.0
+        sums = scores[begin : begin + PACKED_BLOCK]
         for t in range(len(roots)):
             root = np.uint32(roots[t])
             for i in range(0, n_in_block, 8):  # after the last row of the block come rows of the block before
@@ -85,9 +83,6 @@ def add_packed_leaves(
                     sums[i + 5, c] += values[n_5, c]
                     sums[i + 6, c] += values[n_6, c]
                     sums[i + 7, c] += values[n_7, c]
-        for i in range(n_in_block):
-            for c in range(n_outputs):
-                scores[begin + i, c] += sums[i, c]
 
 
 @inner_kernel
@@ -98,7 +93,7 @@ def _child(nodes, block, row, at):
     return np.uint32((node >> np.uint64(32)) + np.uint64(goes_right))
 
 
-@inner_kernel
+@kernel(inline="always")
 def _copy_column(column, begin, n_rows, category, missing, c, width, block, has_missing):
     """The values of a column of packed trees for a block of rows."""
     at = np.uint64(c)

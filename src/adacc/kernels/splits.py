@@ -19,22 +19,25 @@ _FUSE = {"contract"}
 
 
 @kernel
-def best_splits(histogram, scale, total, offsets, categorical, criterion, first, last, tie, gains, cuts):
+def best_splits(histogram, scale, total, offsets, categorical, criterion, first, last, tie, room, gains, cuts):
     """Gain and cut of the best split of each feature first ... last-1; gain 0 if no split improves the criterion.
 
     ``histogram * scale`` are weights that sum to `total` per class and to 1 in all. Of cuts equal within `tie` the
-    lowest wins. Missing values of a numeric feature are a leaf of their own in every split.
+    lowest wins. Missing values of a numeric feature are a leaf of their own in every split. `room` is a workspace with
+    four rows and a column for each bin of a feature.
     """
-    best_splits_of(histogram, scale, total, offsets, categorical, criterion, first, last, tie, 0.0, gains, cuts)
+    best_splits_of(histogram, scale, total, offsets, categorical, criterion, first, last, tie, 0.0, room, gains, cuts)
 
 
 @inner_kernel
-def best_splits_of(histogram, scale, total, offsets, categorical, criterion, first, last, tie, min_rows, gains, cuts):
+def best_splits_of(
+    histogram, scale, total, offsets, categorical, criterion, first, last, tie, min_rows, room, gains, cuts
+):  # fmt: skip
     """`best_splits` with at least `min_rows` rows on either side. If `min_rows` is positive, the histogram has one more
     row, after those of the classes, with the number of rows of each bin.
     """
     n_classes = len(scale)
-    present, missing, room = np.empty(n_classes), np.empty(n_classes), np.empty((4, _max_bins(offsets, first, last)))
+    present, missing = np.empty(n_classes), np.empty(n_classes)
     unsplit = purity(total, criterion)
     for f in range(first, last):
         begin, end = offsets[f], offsets[f + 1] - 1  # the last bin: missing values, or categories not seen in training
@@ -63,7 +66,7 @@ def best_splits_of(histogram, scale, total, offsets, categorical, criterion, fir
 
 
 @kernel(inline="always")
-def _max_bins(offsets, first, last):
+def max_bins(offsets, first, last):
     """The largest number of bins of these features."""
     n_bins = 0
     for f in range(first, last):
@@ -141,7 +144,7 @@ def _purity_of(contributed, whole, criterion):
 
 
 @kernel(fastmath=_FUSE)
-def best_splits_two(histogram, scale, total, offsets, categorical, criterion, first, last, tie, gains, cuts):
+def best_splits_two(histogram, scale, total, offsets, categorical, criterion, first, last, tie, room, gains, cuts):
     """`best_splits` for two classes and Gini, the most frequent case. The gain of a feature that cannot win against the
     features before it may be returned as 0.
 
@@ -150,8 +153,7 @@ def best_splits_two(histogram, scale, total, offsets, categorical, criterion, fi
     does not divide. Only if one of them is better, the cuts are examined one by one.
     """
     unsplit, found = (total[0] * total[0] + total[1] * total[1]) / (total[0] + total[1]), 0.0
-    n_bins = _max_bins(offsets, first, last)
-    left, left_1 = np.empty(n_bins), np.empty(n_bins)
+    left, left_1 = room[0], room[1]
     for f in range(first, last):
         end = np.uint64(offsets[f + 1] - 1)
         keep = 0.0 if categorical[f] else 1.0

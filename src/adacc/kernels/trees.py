@@ -13,6 +13,7 @@ from adacc.kernels.splits import (
     branch_of,
     count_of,
     heaviest_class,
+    max_bins,
     purity,
 )
 
@@ -73,8 +74,9 @@ def grow_tree(
             if features[child] >= 0:
                 opened[n_open] = child
                 n_open += 1
-            elif child == largest or (deeper and (keep or _is_mixed(totals[child]))):
-                n_free = _release(free, n_free, slots[child])
+            elif free is not None:
+                if child == largest or (deeper and (keep or _is_mixed(totals[child]))):
+                    n_free = _release(free, n_free, slots[child])
         first = n_nodes
         while n_open > 0 and first == n_nodes:
             at = _next_node(opened, n_open, gains) if by_gain else n_open - 1
@@ -120,7 +122,7 @@ def _release(free, n_free, slot):
     return n_free + 1
 
 
-@inner_kernel
+@kernel(inline="always")
 def _next_node(opened, n_open, gains):
     """The position of the node with the largest gain, of equal ones the last."""
     at = n_open - 1
@@ -129,7 +131,7 @@ def _next_node(opened, n_open, gains):
     return at
 
 
-@inner_kernel
+@kernel(inline="always")
 def _add_children(edges, node, n_nodes, children):
     """Number the branches of a node that have rows; returns the number of nodes, and the child with the most rows."""
     first, last, largest, size = n_nodes, len(edges[0]) - 1, -1, -1
@@ -146,7 +148,7 @@ def _add_children(edges, node, n_nodes, children):
     return n_nodes, largest
 
 
-@inner_kernel
+@kernel(inline="always")
 def _predict(rows, edges, features, classes, totals, n_nodes, predicted, mass):
     """The class of each row, and the weight of each (true, predicted) pair."""
     for node in range(n_nodes):
@@ -316,8 +318,9 @@ def _search(
             histogram, packing, total, n_rows, offsets, categorical, first, last, tie, min_rows, gains, cuts
         )
     if sizes is not None:
+        room = np.empty((4, max_bins(offsets, first, last)))
         best_splits_of(
-            histogram, scale, total, offsets, categorical, criterion, first, last, tie, min_rows, gains, cuts
+            histogram, scale, total, offsets, categorical, criterion, first, last, tie, min_rows, room, gains, cuts
         )
 
 
@@ -357,7 +360,7 @@ def _fill_small(column, missing, rows, by, sizes, edges, small):
     offsets[1] = n_occurring + 1
 
 
-@inner_kernel
+@kernel(inline="always")
 def _partition_rows(
     column, cut, last, categorical, rows, by, sizes, edges, spare, places, parts
 ):  # fmt: skip

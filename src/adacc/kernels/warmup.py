@@ -47,7 +47,7 @@ def _tree(sizes: Any, random_state: Any) -> tuple[Any, ...]:
 
 
 _steps = _i1, _i1, _f1, _i1, _f2, _f1, _hashes, _f2
-_splits = _f2, _f1, _f1, _i1, _bool, _int, _int, _int, _float, _f1, _i1
+_splits = _f2, _f1, _f1, _i1, _bool, _int, _int, _int, _float, _f2, _f1, _i1
 
 GROUPS: dict[str, list[Signature]] = {
     "stumps": [  # on numbers, two classes, in the order of their use
@@ -80,7 +80,7 @@ GROUPS: dict[str, list[Signature]] = {
     "samplers": [("weigh_pairs", (_u8, _u8, _f1, _f1, _i1, _f2))],
     "trees": [
         ("grow_tree", _tree(types.none, _i1)),
-        ("add_packed_leaves", (_bins, _i1, _i1, _i1, _hashes, _i1, _i1, _f2, types.uint16[::1], _f2, _bool, _f2)),
+        ("add_packed_leaves", (_bins, _i1, _i1, _i1, _hashes, _i1, _i1, _f2, types.uint16[::1], _bool, _f2)),
         ("bin_rows", (_f2, _i1, _f1, _i1, _i1, _bins)),
     ],
     "missing": [  # trees for rows with missing values

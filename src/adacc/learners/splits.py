@@ -41,7 +41,7 @@ class Splitter:
         """Find the best split of each feature from `first` to `last - 1`."""
         self._best_splits(
             histogram, scale, total, self.offsets, self.categorical,
-            self.criterion, first, last, TIE, self.gains, self.cuts,
+            self.criterion, first, last, TIE, np.empty((4, len(self._lookup))), self.gains, self.cuts,
         )  # fmt: skip
 
     def choose(self, histogram: Array, scale: Array) -> tuple[Split, Array]:

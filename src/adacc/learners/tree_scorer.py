@@ -50,16 +50,18 @@ class TreeScorer:
 
     def scores_of_bins(self, bins: NDArray[np.unsignedinteger]) -> Array:
         """Scores of binned rows."""
-        scores = np.zeros((bins.shape[1], self.values.shape[1]))
+        n_rows, n_outputs = bins.shape[1], self.values.shape[1]
         if self._packed is None:
+            scores = np.zeros((n_rows, n_outputs))
             self._add_leaves(bins, scores)
             return scores
-        has_missing = np.zeros(len(scores), dtype=bool)
+        has_missing = np.zeros(n_rows, dtype=bool)
         block = np.empty(kernels.PACKED_BLOCK * max(len(self._packed.features), 1), dtype=np.uint16)
-        sums = np.empty((kernels.PACKED_BLOCK, scores.shape[1]))
-        kernels.add_packed_leaves(bins, *self._packed, block, sums, has_missing, scores)
+        scores = np.zeros((-(-n_rows // kernels.PACKED_BLOCK) * kernels.PACKED_BLOCK, n_outputs))
+        kernels.add_packed_leaves(bins, *self._packed, block, has_missing, scores)
+        scores = scores[:n_rows]
         if has_missing.any():
-            others = np.zeros((int(has_missing.sum()), scores.shape[1]))
+            others = np.zeros((int(has_missing.sum()), n_outputs))
             self._add_leaves(np.ascontiguousarray(bins[:, has_missing]), others)
             scores[has_missing] = others
         return scores
