@@ -141,7 +141,7 @@ ANSWERS = {
     "adacc-forest": of_forest,
     "adaboost-threshold": of_threshold(lambda seed: adacc.AdaBoostClassifier(n_estimators=ROUNDS), 5),
     "lightgbm-threshold": of_threshold(light, 3, lambda model, X: model.predict(X, raw_score=True)),
-    "hist-gradient-boosting-threshold": of_threshold(gradient_booster, 5),
+    "hist-gradient-boosting-threshold": of_threshold(gradient_booster, 3),
 }
 
 

@@ -230,7 +230,6 @@ DIRECTLY = {
     "lightgbm-shallow-threshold": tuned(partial(shallow, weighted=False), expit),
     "xgboost-threshold": tuned(partial(extreme, weighted=False), expit),
     "catboost-threshold": tuned(partial(cat, weighted=False), expit),
-    "ebm-threshold": tuned(additive, expit),
     "adaboost-threshold": thresholded(lambda T: adacc.AdaBoostClassifier(n_estimators=T), 2, 5),
     "hist-gradient-boosting-threshold": thresholded(lambda T: histogram_model(T, None), 1, 3),
     "logistic-regression": logistic,

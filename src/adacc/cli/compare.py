@@ -129,7 +129,6 @@ def compare(options: Namespace) -> None:
     from adacc.compare import Plan, contest, contestants, make_splits
     from adacc.compare.comparison import missing_libraries
     from adacc.compare.leaderboard import Leaderboard, report
-    from adacc.report.page import prepare
 
     everyone = contestants()
     plan = Plan(_chosen(options.methods, everyone), options.rounds, options.seed)
@@ -139,8 +138,6 @@ def compare(options: Namespace) -> None:
     with compiled_kernels("stumps", "frames", "sparse", "samplers", "trees"):
         problem = _problem(options)
     splits = make_splits(problem, options.folds, options.repeats, options.seed)
-    if options.report is not None:
-        prepare()
     leaderboard = Leaderboard(problem, splits, plan, options.metric, everyone)
     outcomes = contest(problem, splits, plan, options.jobs or cpu_count())
     is_complete = show_progress(outcomes, leaderboard, options.quiet)

@@ -103,7 +103,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     warnings.showwarning = _show_warning
     logging.getLogger("adacc").handlers = [_LogHandler()]
-    warnings.filterwarnings("ignore", "[0-9]+ tasks which were still being processed")  # joblib warns so on Ctrl-C
+    # joblib warns so on Ctrl-C
+    warnings.filterwarnings("ignore", "[0-9]+ tasks (which were still being processed|have been successfully executed)")
     threading.excepthook = _handle_thread_error
     _replace_unencodable_text()
     given = list(sys.argv[1:] if arguments is None else arguments)

@@ -83,13 +83,13 @@ class Ensemble:
 
     def staged_scores(self, table: Table) -> Iterator[Array]:
         """The scores after each round."""
-        by_round, leaves = self.contributions, self.models.leaves(table, table.every_row)
         if self.coding is not None:
             yield from self._staged_problem_scores(table)
             return
+        by_round = self.contributions
         total = np.zeros((table.n_rows, by_round.shape[2]))
-        for (bins, lookup), contribution in zip(leaves, by_round, strict=True):
-            total += contribution[lookup[bins]]
+        for (leaves, lookup), contribution in zip(self.models.leaves(table, table.every_row), by_round, strict=True):
+            total += contribution[lookup[leaves]]
             yield self._snap(total)
 
     def _staged_problem_scores(self, table: Table) -> Iterator[Array]:

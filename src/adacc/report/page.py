@@ -11,7 +11,6 @@ from functools import cache
 from hashlib import sha256
 from math import isfinite
 from pathlib import Path
-from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from adacc.evaluation.measures import MEASURES
@@ -128,11 +127,6 @@ def _script() -> str:
 
 def _template(name: str) -> str:
     return (Path(__file__).parent / "templates" / name).read_text(encoding="utf-8")
-
-
-def prepare() -> None:
-    """Make the bundle of Vega, which takes seconds, in a thread: meanwhile a comparison computes what to show."""
-    Thread(target=_bundle, daemon=True).start()
 
 
 @cache
