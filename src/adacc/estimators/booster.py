@@ -111,6 +111,8 @@ class BaseBoosting(CallbackSupportMixin, BaseAdditiveClassifier):
 
             def after_round(boosting: Boosting, stops: bool) -> bool:
                 report_round(self, boosting, settings.n_rounds)
+                if settings.codes(len(training_set.classes)) is not None:  # a round of one of several problems
+                    return False
                 is_last = stops or boosting.rounds[-1].last or len(boosting.rounds) == settings.n_rounds
                 return callbacks.end_round(
                     lambda: {"fitted_model_": self._as_model(boosting.ensemble(), training_set)}, is_last

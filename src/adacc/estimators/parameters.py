@@ -95,7 +95,8 @@ SHARED = {
     Whether `fit` adds rounds to the model of the previous `fit` on the same data. Method, options, costs and weak
     learner must be unchanged.""",
     "n_jobs": """int, default=None
-    Number of threads, which work on different features; -1 for all cores. The result does not depend on it.""",
+    Number of threads, which work on different features or two-class problems; -1 for all cores. The result
+    does not depend on it.""",
     "verbose": """int, default=0
     Print progress to standard error every `verbose` rounds; 0 for no output.""",
     "random_state": """int, RandomState instance or None, default=None

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,8 +92,9 @@ class Coding:
         """`class_scores` of these problems."""
         return class_scores(self.codes, scores)
 
-    def names(self, classes: Sequence[Any]) -> list[str]:
-        """A name for each problem."""
+    @property
+    def pairs(self) -> list[tuple[int, int]] | None:
+        """The two classes of every problem, that of code 1 first; None if classes are boosted against the rest."""
         if not self.is_pairwise:
-            return [str(classes[int(np.argmax(code))]) for code in self.codes]
-        return [f"{classes[int(np.argmax(code))]} vs {classes[int(np.argmin(code))]}" for code in self.codes]
+            return None
+        return [(int(np.argmax(code)), int(np.argmin(code))) for code in self.codes]

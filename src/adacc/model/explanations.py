@@ -295,8 +295,8 @@ def additive(
         use = 'calibration="sigmoid", or a model without calibration' if two else "a model without calibration"
         raise ValueError(f"{what} makes the score a non-additive function of the features: use {use}")
     outputs = classes
-    if ensemble.coding is not None and ensemble.coding.is_pairwise:
-        outputs = np.array(ensemble.coding.names(classes.tolist()))
+    if ensemble.coding is not None and ensemble.coding.pairs is not None:
+        outputs = np.array([f"{classes[first]} vs {classes[second]}" for first, second in ensemble.coding.pairs])
     return Additive(ensemble, steps, models.bin_mapper.features, names, outputs, *line)
 
 

@@ -113,10 +113,7 @@ class FittedModel:
     @property
     def pairs(self) -> list[tuple[int, int]] | None:
         """The two classes of every score if classes are boosted one against one; else None."""
-        coding = self.ensemble.coding
-        if coding is None or not coding.is_pairwise:
-            return None
-        return [(int(np.argmax(code)), int(np.argmin(code))) for code in coding.codes]
+        return None if self.ensemble.coding is None else self.ensemble.coding.pairs
 
     def additive(self) -> Additive:
         """The decision score as a sum of functions of single features; raises an error if it is not additive."""
