@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from argparse import ArgumentParser, Namespace
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -123,12 +124,9 @@ def compare(options: Namespace) -> None:
         check_report_libraries()
     if options.folds < 2:
         raise ValueError(f"--folds must be at least 2, got {options.folds}")
-    from joblib import cpu_count
-
-    from adacc.cli.leaderboard import show, show_progress
-    from adacc.compare import Plan, contest, contestants, make_splits
+    from adacc.compare import Plan, contestants, make_splits
     from adacc.compare.comparison import missing_libraries
-    from adacc.compare.leaderboard import Leaderboard, report
+    from adacc.report.vega import bundled_in_background
 
     everyone = contestants()
     plan = Plan(_chosen(options.methods, everyone), options.rounds, options.seed)
@@ -138,6 +136,18 @@ def compare(options: Namespace) -> None:
     with compiled_kernels("stumps", "frames", "sparse", "samplers", "trees"):
         problem = _problem(options)
     splits = make_splits(problem, options.folds, options.repeats, options.seed)
+    with nullcontext() if options.report is None else bundled_in_background() as vega:
+        _run(options, problem, splits, plan, everyone, vega)
+
+
+def _run(options: Namespace, problem: Any, splits: Any, plan: Any, everyone: dict[str, Any], vega: Any) -> None:
+    """Run the comparison, write and show its results."""
+    from joblib import cpu_count
+
+    from adacc.cli.leaderboard import show, show_progress
+    from adacc.compare import contest
+    from adacc.compare.leaderboard import Leaderboard, report
+
     leaderboard = Leaderboard(problem, splits, plan, options.metric, everyone)
     outcomes = contest(problem, splits, plan, options.jobs or cpu_count())
     is_complete = show_progress(outcomes, leaderboard, options.quiet)
@@ -152,7 +162,7 @@ def compare(options: Namespace) -> None:
         method = result["model"]["method"]
         command = _train_command(options, problem, method, plan.rounds_of(method))
         result["model"]["train_command"] = None if command is None else printable(command)
-    _write(options, result)
+    _write(options, result, vega)
     show(result)
     _echo_next_steps(options, result)
     if not is_complete:
@@ -225,11 +235,11 @@ def _echo_next_steps(options: Namespace, result: dict[str, Any]) -> None:
         echo(f"Next: {command}")
 
 
-def _write(options: Namespace, result: dict[str, Any]) -> None:
+def _write(options: Namespace, result: dict[str, Any], vega: Any) -> None:
     if options.json is not None:
         with whole_file(options.json) as file:
             file.write_text(json.dumps(result, indent=1, allow_nan=False, ensure_ascii=False) + "\n", encoding="utf-8")
     if options.report is not None:
         from adacc.report import write
 
-        write(result, options.report)
+        write(result, options.report, vega)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from base64 import b64encode
+from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from math import isfinite
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from adacc.evaluation.measures import MEASURES
 from adacc.files import whole_file
 from adacc.report import tables, text
+from adacc.report.vega import bundle
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -24,8 +26,11 @@ SCRIPTS = ("charts.js", "sorting.js", "choices.js", "threshold.js", "start.js")
 STYLES = ("page.css", "tables.css", "print.css")
 
 
-def render(result: dict[str, Any]) -> str:
-    """The report of a comparison, from `adacc.compare`: an HTML page that contains its scripts, styles and data."""
+def render(result: dict[str, Any], vega: Callable[[], str] = bundle) -> str:
+    """The report of a comparison, from `adacc.compare`: an HTML page that contains its scripts, styles and data.
+
+    `vega` returns the script that draws the charts.
+    """
     from adacc.report.charts import compare_charts
     from adacc.report.model_charts import model_charts
     from adacc.report.model_text import about_model
@@ -37,6 +42,7 @@ def render(result: dict[str, Any]) -> str:
     return _page(
         "report.html",
         result,
+        vega,
         charts=charts,
         data={"methods": _curves(result), "measures": _labels(result)},
         title=f"Finding {text.quoted(result['data']['positive'])} in {Path(result['data']['source']).name}",
@@ -57,7 +63,7 @@ def render(result: dict[str, Any]) -> str:
     )
 
 
-def render_model(result: dict[str, Any]) -> str:
+def render_model(result: dict[str, Any], vega: Callable[[], str] = bundle) -> str:
     """The report of one model, and of one row's score if the model has a ``row``.
 
     `result` is as for `render`, with ``model`` but without ``methods``.
@@ -70,6 +76,7 @@ def render_model(result: dict[str, Any]) -> str:
     return _page(
         "model.html",
         result,
+        vega,
         charts=model_charts(model),
         data={},
         title=f"{model['label']}: the fitted model",
@@ -77,18 +84,25 @@ def render_model(result: dict[str, Any]) -> str:
     )
 
 
-def write(result: dict[str, Any], path: str | os.PathLike[str]) -> None:
+def write(result: dict[str, Any], path: str | os.PathLike[str], vega: Callable[[], str] = bundle) -> None:
     """Write the report of a comparison, or of a model, atomically; an existing file is replaced."""
-    page = (render if "methods" in result else render_model)(result)
+    page = (render if "methods" in result else render_model)(result, vega)
     # A file name that is not valid Unicode is shown with question marks.
     with whole_file(path) as scratch:
         scratch.write_bytes(page.encode("utf-8", "replace"))
 
 
-def _page(template: str, result: dict[str, Any], charts: dict[str, Any], data: dict[str, Any], **variables: Any) -> str:
+def _page(
+    template: str,
+    result: dict[str, Any],
+    vega: Callable[[], str],
+    charts: dict[str, Any],
+    data: dict[str, Any],
+    **variables: Any,
+) -> str:
     from adacc.report.theme import CONFIG
 
-    scripts = [_template("theme.js"), *([_bundle()] if charts else []), _script()]
+    scripts = [_template("theme.js"), *([vega()] if charts else []), _script()]
     return (
         _environment()
         .get_template(template)
@@ -127,16 +141,6 @@ def _script() -> str:
 
 def _template(name: str) -> str:
     return (Path(__file__).parent / "templates" / name).read_text(encoding="utf-8")
-
-
-@cache
-def _bundle() -> str:
-    """Vega, Vega-Lite and Vega-Embed in the version that Altair supports."""
-    import altair as alt
-    import vl_convert
-
-    version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)
 
 
 def _finite(value: Any) -> Any:
