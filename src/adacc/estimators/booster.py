@@ -108,10 +108,11 @@ class BaseBoosting(CallbackSupportMixin, BaseAdditiveClassifier):
                 _check_warm_start(previous, settings, training_set)
             training_set, held_out = hold_out(self, settings, training_set, X_val, y_val, sample_weight_val)
             callbacks = CallbackRounds(self, X, y, settings.n_rounds)
+            has_problems = settings.codes(len(training_set.classes)) is not None
 
             def after_round(boosting: Boosting, stops: bool) -> bool:
                 report_round(self, boosting, settings.n_rounds)
-                if settings.codes(len(training_set.classes)) is not None:  # a round of one of several problems
+                if has_problems:  # the model of a round is that of one problem
                     return False
                 is_last = stops or boosting.rounds[-1].last or len(boosting.rounds) == settings.n_rounds
                 return callbacks.end_round(
