@@ -15,10 +15,12 @@ import adacc
 from adacc.algorithms import METHODS
 from adacc.datasets import make_toy
 from adacc.inspect import (
+    BeeswarmDisplay,
     BoundaryDisplay,
     BoundDisplay,
     ConfidenceDisplay,
     ContributionDisplay,
+    DependenceDisplay,
     ImportanceDisplay,
     LearningCurveDisplay,
     ShapeDisplay,
@@ -27,6 +29,7 @@ from adacc.inspect import (
 )
 from adacc.inspect.boundary import row_weights
 from adacc.inspect.confidence import confidences
+from adacc.inspect.contributions import swarm_offsets
 from adacc.inspect.style import COMMON, LINES, RARE, line_of
 
 pytestmark = [
@@ -337,6 +340,57 @@ def test_contributions_are_ordered_mean_absolute_shap_values(table):
     expected = pd.Series(np.abs(contributions).mean(axis=0), index=frame.columns).sort_values(ascending=False)
     np.testing.assert_allclose([bar.get_width() for bar in display.ax_.patches], expected)
     assert display.frame()["feature"].tolist() == expected.index.tolist()
+
+
+@pytest.mark.parametrize("labels", [("fine", "fraud"), ("ok", "fraud")])
+def test_a_beeswarm_has_the_contributions_to_the_rare_class(table, labels):
+    """Whichever label sorts first."""
+    frame, y, _ = table
+    model = adacc.AdaCC1Classifier(n_estimators=20).fit(frame, np.where(y == 1, labels[1], labels[0]))
+    sign = 1 if model.classes_[1] == "fraud" else -1
+    explained = model.explain(frame, background=frame)
+    display = BeeswarmDisplay.from_estimator(model, frame, max_features=3).plot()
+    order = explained.importance().sort_values(ascending=False).index[:3].tolist()
+    assert [tick.get_text()[:29] for tick in display.ax_.get_yticklabels()] == [name[:29] for name in order]
+    assert "fraud" in display.ax_.get_xlabel()
+    points = display.frame()
+    drawn = np.concatenate([part.get_offsets()[:, 0] for part in display.ax_.collections])
+    np.testing.assert_allclose(np.sort(drawn), np.sort(points["contribution"]))
+    for name in order:
+        of_feature = points[points["feature"] == name].reset_index()
+        np.testing.assert_allclose(of_feature["contribution"], sign * explained.frame()[name])
+        if name in ("a", "b"):
+            known = of_feature.dropna(subset="level")
+            by_value = known.assign(value=known["value"].astype(float)).sort_values("value")
+            assert by_value["level"].is_monotonic_increasing
+            assert (by_value["level"].iloc[0], by_value["level"].iloc[-1]) == (0.0, 1.0)
+
+
+def test_swarm_offsets_separate_points_of_equal_value():
+    x = np.repeat([0.0, 1.0], [9, 3])
+    offsets = swarm_offsets(x)
+    assert len(set(offsets[:9])) == 9
+    assert len(set(offsets[9:])) == 3
+    assert np.ptp(offsets[:9]) > np.ptp(offsets[9:])
+    assert np.abs(offsets).max() <= 1.0
+    assert swarm_offsets(np.empty(0)).shape == (0,)
+
+
+def test_dependence_shows_the_contribution_by_value(table):
+    frame, _, model = table
+    explained = model.explain(frame, background=frame)
+    display = DependenceDisplay.from_estimator(model, frame, "b", color_feature="a").plot()
+    points = display.ax_.collections[0].get_offsets()
+    np.testing.assert_allclose(points[:, 0], frame["b"])
+    np.testing.assert_allclose(points[:, 1], explained.frame()["b"])
+    towns = DependenceDisplay.from_estimator(model, frame, "town").plot()
+    means = towns.frame().groupby("value", observed=True)["contribution"].mean()
+    ticks = [tick.get_text() for tick in towns.ax_.get_xticklabels()]
+    assert means[[tick for tick in ticks if tick != "missing"]].is_monotonic_increasing
+    with pytest.raises(ValueError, match="feature must be the name of a column, got 'nope'"):
+        DependenceDisplay.from_estimator(model, frame, "nope")
+    with pytest.raises(ValueError, match="color_feature must be an index of the"):
+        DependenceDisplay.from_estimator(model, frame, 0, color_feature=99)
 
 
 def test_the_bound_is_drawn_beside_the_error(models):

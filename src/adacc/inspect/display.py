@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any, ClassVar
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
@@ -104,3 +105,16 @@ def as_rare(estimator: BaseBoosting, y: Any) -> NDArray[np.bool_]:
     if len(unknown):
         raise ValueError(f"y must have labels of {estimator.classes_.tolist()}, got {unknown.tolist()[0]!r}")
     return labels == estimator.classes_[rare_class(estimator)]
+
+
+def column(X: Any, j: int) -> Any:
+    """The j-th column's values."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return frame[:, j].to_numpy()
+    return X[:, [j]].toarray().ravel() if hasattr(X, "toarray") else np.asarray(X)[:, j]
+
+
+def shortened(text: str, most: int) -> str:
+    """The text, cut to at most so many characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"

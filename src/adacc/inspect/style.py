@@ -48,7 +48,7 @@ STYLE: Any = {
     "lines.linewidth": 1.4,
     "lines.markersize": 4.0,
     "figure.dpi": 100.0,
-    "savefig.dpi": 150.0,
+    "savefig.dpi": 200.0,
     "svg.fonttype": "none",  # keep text as text
     "svg.hashsalt": "adacc",  # reproducible files
 }
@@ -76,3 +76,8 @@ def line_of(label: str, n_points: int = 0) -> dict[str, Any]:
     if n_points > 12:  # a marker on every point would hide the line
         style["markevery"] = (sum(map(ord, name)) % (n_points // 6), n_points // 6)
     return style
+
+
+def signed_colors(above_is_rare: bool) -> tuple[str, str]:
+    """Colours of values above and below 0."""
+    return (RARE, COMMON) if above_is_rare else (COMMON, RARE)
