@@ -19,6 +19,7 @@ from adacc.data.rows import Rows
 from adacc.data.threads import Threads
 from adacc.kernels import dtypes
 from adacc.learners.growth import Growth
+from adacc.learners.splits import MonotonicCst
 from adacc.learners.tree import TreeLearner, Trees
 from adacc.model.ensemble import Ensemble, contributions
 
@@ -79,11 +80,14 @@ class Bags:
         Split criterion.
     seed : int
         Random seed.
+    monotonic_cst : tuple of int or None
+        Monotonic constraint of each feature; None: none.
     """
 
     specs: tuple[BagSpec, ...]
     criterion: str
     seed: int
+    monotonic_cst: MonotonicCst | None = None
 
 
 class Forest(NamedTuple):
@@ -130,7 +134,7 @@ def grow_forest(
         coarse = CoarseBins(binned.bin_mapper, rng)
         learner = TreeLearner(
             coarse.apply(bins, members), bag, coarse.bin_mapper, bags.criterion, plan.negative_class,
-            spec.growth_for(len(members)), bags.seed + number,
+            spec.growth_for(len(members)), bags.seed + number, bags.monotonic_cst,
         )  # fmt: skip
         boosting = Boosting(LocalBackend(plan, learner, initial=1.0 / bag.class_weight))
         boosting.run(spec.n_rounds)

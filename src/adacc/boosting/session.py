@@ -71,7 +71,7 @@ class FitSession:
         return LEARNERS[settings.native_learner].make(
             LearnerInput(
                 self._binned, settings.criterion, self.training_set.negative_class, settings.growth, settings.seed,
-                threads, self._several,
+                threads, self._several, settings.monotonic_cst,
             )
         )  # fmt: skip
 
@@ -172,6 +172,7 @@ def train_on(
 
     boosting.run(settings.n_rounds, stop_after)
     ensemble = boosting.ensemble()
+    check_monotone(settings, ensemble)
     ensembles = zip_longest([ensemble, *backend.variant_ensembles(ensemble)], stoppers)
     return [_trained(boosting, ensemble, stopper, settings.patience) for ensemble, stopper in ensembles]
 
@@ -183,6 +184,15 @@ def _trained(boosting: Boosting, ensemble: Ensemble, stopper: EarlyStopping | No
         ensemble.history["validation_balanced_accuracy"] = np.array(stopper.accuracy)
         ensemble = ensemble.first(stopper.best_round + 1)
     return Trained(ensemble, boosting.failed_at_once, np.array(stopper.recall))
+
+
+def check_monotone(settings: Settings, ensemble: Ensemble) -> None:
+    """Raise an error if negative votes of a custom rule break the monotonic constraints of the weak models."""
+    if settings.monotonic_cst is not None and (ensemble.votes.min() < 0.0 or ensemble.decision.min() < 0.0):
+        raise ValueError(
+            f"monotonic_cst needs a rule without negative votes, but {type(settings.rule).__name__} gave a vote of "
+            f"{ensemble.votes.min():g}; set monotonic_cst=None, or change its vote or decision"
+        )
 
 
 def make_plan(settings: Settings, classes: NDArray[Any], class_weight: Array, negative_class: int) -> Plan:

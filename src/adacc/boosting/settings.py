@@ -7,6 +7,7 @@ from typing import Any
 
 from adacc.algorithms import Method, Rule
 from adacc.learners.growth import Growth
+from adacc.learners.splits import MonotonicCst
 from adacc.model.coding import Codes, one_vs_one, one_vs_rest
 
 MAX_PAIRED_CLASSES = 10
@@ -33,6 +34,7 @@ class Settings:
     n_threads: int
     seed: int
     multi_class: str = "joint"
+    monotonic_cst: MonotonicCst | None = None
 
     def with_costs(self, costs: Any) -> Settings:
         """The settings with other costs."""

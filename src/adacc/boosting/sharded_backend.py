@@ -24,7 +24,7 @@ from adacc.data.rows import Rows, Weights
 from adacc.data.threads import Threads
 from adacc.kernels import dtypes
 from adacc.learners.base import Models
-from adacc.learners.splits import Split, Splitter
+from adacc.learners.splits import MonotonicCst, Split, Splitter
 from adacc.learners.stump import Stumps
 from adacc.model.coding import class_scores
 from adacc.model.decision import snap_ties
@@ -308,12 +308,13 @@ class ShardedBackend:
         executor: ShardExecutor,
         code: NDArray[np.int8] | None = None,
         log: list[Begin | Vote | Reweigh] | None = None,
+        monotonic_cst: MonotonicCst | None = None,
     ) -> None:
         self.plan, self.bin_mapper, self.executor = plan, bin_mapper, executor
         self.given_weight = class_weight
         initial = plan.rule.initial(plan.costs) * class_weight
         self.class_weight = initial / initial.sum()
-        self._splitter = Splitter(bin_mapper, len(class_weight), criterion, plan.negative_class)
+        self._splitter = Splitter(bin_mapper, len(class_weight), criterion, plan.negative_class, monotonic_cst)
         self.log = [] if log is None else log
         self._answer = self._ask(Begin(plan) if code is None else Begin(plan, code, class_weight))
         self._split: Split

@@ -25,6 +25,7 @@ from adacc.distributed.training import DataStatistics, boost, check_supported, c
 from adacc.estimators.base import restore
 from adacc.estimators.booster import FAILED_AT_ONCE, BaseBoosting, report_round, settings_of
 from adacc.estimators.input_validation import find_negative_class, read_weight, set_columns
+from adacc.estimators.monotonic import constrain
 from adacc.estimators.scoring import BY_COUNTS, Counts, ranks
 from adacc.estimators.search import CostSearchCV, read_costs, read_search
 from adacc.metrics import f1_of_totals
@@ -135,6 +136,7 @@ def fit_partitions(
     chunks.note_labels(labels)
     check(chunks, {name: len(column_labels) for name, column_labels in labels.items()})
     set_columns(model, len(chunks.kinds), chunks.kinds)
+    settings = constrain(settings, model, statistics.bin_mapper.categorical, len(statistics.classes))
     executor = partitions.shard_executor(statistics)
     if isinstance(estimator, CostSearchCV):
         model, failed = _search(estimator, model, settings, partitions, statistics, executor)

@@ -13,7 +13,7 @@ from adacc.algorithms.base import Array
 from adacc.boosting.backend import Plan
 from adacc.boosting.loop import Boosting
 from adacc.boosting.problems import SIDES, heavier_side, problem_settings, side_weights
-from adacc.boosting.session import make_plan
+from adacc.boosting.session import check_monotone, make_plan
 from adacc.boosting.settings import Settings
 from adacc.boosting.sharded_backend import ShardedBackend, ShardExecutor
 from adacc.data.binning import BinMapper
@@ -28,6 +28,7 @@ from adacc.distributed.partition_stats import (
 from adacc.estimators.booster import BaseBoosting
 from adacc.estimators.calibration import calibration_terms
 from adacc.estimators.input_validation import columns_of, find_negative_class
+from adacc.estimators.monotonic import constrain
 from adacc.estimators.provenance import training_record
 from adacc.model.calibration import Calibrator
 from adacc.model.coding import Codes
@@ -102,6 +103,7 @@ def train(
 ) -> tuple[FittedModel, bool]:
     """The model, and whether the first stump was no better than chance."""
     statistics = collect_statistics(partitions, reader, settings.max_bins)
+    settings = constrain(settings, reader, statistics.bin_mapper.categorical, len(statistics.classes))
     return boost(settings, statistics, partitions.shard_executor(statistics), reader, after_round)
 
 
@@ -118,10 +120,15 @@ def boost(
         return _boost_problems(settings, statistics, executor, reader, after_round, codes)
     negative_class = find_negative_class(reader.pos_label, statistics.classes, statistics.class_weight)
     plan = make_plan(settings, statistics.classes, statistics.class_weight, negative_class)
-    backend = ShardedBackend(plan, statistics.bin_mapper, statistics.class_weight, settings.criterion, executor)
+    backend = ShardedBackend(
+        plan, statistics.bin_mapper, statistics.class_weight, settings.criterion, executor,
+        monotonic_cst=settings.monotonic_cst,
+    )  # fmt: skip
     boosting = Boosting(backend)
     boosting.run(settings.n_rounds, after_round)
-    model = _calibrated(_model(settings, statistics, reader, boosting.ensemble()), settings, plan, backend)
+    ensemble = boosting.ensemble()
+    check_monotone(settings, ensemble)
+    model = _calibrated(_model(settings, statistics, reader, ensemble), settings, plan, backend)
     return model, boosting.failed_at_once
 
 

@@ -20,6 +20,7 @@ from adacc.estimators.base import BaseAdditiveClassifier
 from adacc.estimators.calibration import calibrate
 from adacc.estimators.compat import CALLER_OF_FIT, CallbackRounds, CallbackSupportMixin, with_callbacks
 from adacc.estimators.input_validation import columns_of, columns_restored_on_failure, hold_out, read_training
+from adacc.estimators.monotonic import constrain
 from adacc.estimators.parameters import parameters
 from adacc.estimators.provenance import check_same_training, training_record
 from adacc.estimators.settings import read_settings
@@ -51,6 +52,7 @@ class BaseBoosting(CallbackSupportMixin, BaseAdditiveClassifier):
     subsample: float = 1.0
     rates: str = "training"
     max_bins: int | None = 255
+    monotonic_cst: Any = None
     dialect: str = "paper"
     calibration: str | None = None
     calibration_cv: Any = None
@@ -104,6 +106,7 @@ class BaseBoosting(CallbackSupportMixin, BaseAdditiveClassifier):
             if previous is not None and previous.seed is not None:
                 settings = replace(settings, seed=previous.seed)  # hold out and draw the same rows as before
             training_set = read_training(self, X, y, sample_weight, groups, reset=start is None)
+            settings = constrain(settings, self, training_set.table.categorical, len(training_set.classes))
             if previous is not None:
                 _check_warm_start(previous, settings, training_set)
             training_set, held_out = hold_out(self, settings, training_set, X_val, y_val, sample_weight_val)

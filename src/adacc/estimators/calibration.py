@@ -37,14 +37,16 @@ class CalibrationTerms(NamedTuple):
 
     class_weight: Array  # (n_classes,): weight of a row of each class
     multipliers: Array | None  # (n_classes,): factors on the probabilities if these decide; None if the scores decide
-    rising: bool  # whether the probability must not decrease with the score, which holds if the scores decide
+    rising: bool  # whether the probability must not decrease with the score: if the scores decide, or are constrained
 
 
 def calibration_terms(settings: Settings, plan: Plan) -> CalibrationTerms:
     if not settings.decides_by_probability:
         # The probabilities refer to the original class distribution, not to the weights that the method trains with.
         return CalibrationTerms(np.ones(len(plan.costs)), None, True)
-    return CalibrationTerms(plan.rule.initial(plan.costs), plan.rule.decision(plan.costs), False)
+    # With monotonic constraints, the probability must be monotone in the score as well.
+    rising = settings.monotonic_cst is not None
+    return CalibrationTerms(plan.rule.initial(plan.costs), plan.rule.decision(plan.costs), rising)
 
 
 def held_out_scores(settings: Settings, training_set: TrainingSet, cv: Any) -> tuple[NDArray[np.intp], Array]:

@@ -24,6 +24,7 @@ from adacc.estimators.base import BaseAdditiveClassifier
 from adacc.estimators.folds import tuning_folds
 from adacc.estimators.forest_tuning import OBJECTIVES, TuningRows, tune
 from adacc.estimators.input_validation import columns_of, columns_restored_on_failure, read_training
+from adacc.estimators.monotonic import read_monotonic_cst
 from adacc.estimators.settings import check_folds, one_of, read_growth, read_n_jobs, read_seed, whole
 from adacc.learners.splits import CRITERIA
 from adacc.model.calibration import Calibrator
@@ -77,6 +78,9 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         of all features, "sqrt", "2sqrt" and "log2" are functions of their number, and None means all features.
     max_bins : int or None, default=255
         Maximum number of bins of a numeric feature; see `AdaCC1Classifier`.
+    monotonic_cst : array of -1, 0 or 1 per feature, dict or None, default=None
+        Monotonic constraint of each feature: with 1 the score of ``classes_[1]`` never falls as the feature rises and
+        all others stay the same, with -1 it never rises, with 0 it is free. See `AdaCC1Classifier`.
     objective : {"balanced_accuracy", "f1"}, default="balanced_accuracy"
         Measure that the decision threshold maximizes on the out-of-bag rows of two classes.
     calibration : {None, "sigmoid", "isotonic"}, default=None
@@ -135,6 +139,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
     min_samples_leaf: int = 3
     max_features: Any = "2sqrt"
     max_bins: int | None = 255
+    monotonic_cst: Any = None
     objective: str = "balanced_accuracy"
     calibration: str | None = None
     tuning_cv: Any = None
@@ -169,7 +174,8 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
             self._check_parameters()
             n_threads = read_n_jobs(self.n_jobs)
             training_set = read_training(self, X, y, sample_weight, groups)
-            bags = self._bags(len(training_set.y))
+            monotonic_cst = read_monotonic_cst(self, training_set.table.categorical, len(training_set.classes))
+            bags = replace(self._bags(len(training_set.y)), monotonic_cst=monotonic_cst)
             forest = self._grow(training_set, bags, n_threads)
             tuning_rows = self._tuning_rows(forest, training_set, bags, n_threads)
             self.fitted_model_ = self._tune(forest, training_set, tuning_rows, sum(spec.n_bags for spec in bags.specs))

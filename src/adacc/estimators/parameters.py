@@ -67,6 +67,11 @@ SHARED = {
     Maximum number of bins of a numeric feature. A feature with at most this many distinct values is split exactly. For
     more than 50,000 rows the bins are computed from a weighted random sample, which is the same for the same rows in
     the same order. None: always split exactly.""",
+    "monotonic_cst": """array of -1, 0 or 1 per feature, dict or None, default=None
+    Monotonic constraint of each feature, as in `HistGradientBoostingClassifier`: with 1 the score of ``classes_[1]``
+    never falls as the feature rises and all others stay the same, with -1 it never rises, with 0 it is free. A dict
+    {name: constraint} leaves other features free. The branch of missing values is not constrained. Only for two
+    classes, numeric features and the native learners; see docs/user-guide.md.""",
     "dialect": """{"paper", "authors"}, default="paper"
     Use the formulas as printed in the paper, or, where they differ, those of the code behind the published tables.""",
     "calibration": """{None, "sigmoid", "isotonic"}, default=None

@@ -33,6 +33,8 @@ def training_record(settings: Settings, classes: NDArray[Any]) -> dict[str, Any]
     if settings.estimator is None:
         learner |= {"criterion": settings.criterion, "max_bins": settings.max_bins}
         learner |= {name: _plain(value) for name, value in asdict(settings.growth).items()}
+    if settings.monotonic_cst is not None:
+        learner["monotonic_cst"] = list(settings.monotonic_cst)
     return {
         "method": _class(type(settings.rule)),
         "rows": {

@@ -26,6 +26,7 @@ from adacc.estimators.base import restore
 from adacc.estimators.booster import BaseBoosting, finish_model, settings_of
 from adacc.estimators.folds import search_folds
 from adacc.estimators.input_validation import columns_of, read_training, set_columns
+from adacc.estimators.monotonic import constrain
 from adacc.estimators.scoring import ranks, read_scoring, score, scores_by_counts, without_predicting
 from adacc.estimators.settings import whole
 from adacc.estimators.unseen_categories import unseen_ignored
@@ -179,6 +180,7 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         settings, rounds = read_search(self)
         template = clone(self.estimator)
         training_set = read_training(template, X, y, sample_weight, groups)
+        settings = constrain(settings, template, training_set.table.categorical, len(training_set.classes))
         columns = columns_of(template)
         grid = Grid(
             self.estimator,

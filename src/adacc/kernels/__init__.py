@@ -21,7 +21,7 @@ from adacc.kernels.binning import (
 )
 from adacc.kernels.histograms import add_entries, add_rows, fill_defaults
 from adacc.kernels.leaves import PACKED_BLOCK, add_leaves, add_packed_leaves, find_leaves
-from adacc.kernels.splits import ENTROPY, ERROR, GINI, best_splits, best_splits_two, choose_split
+from adacc.kernels.splits import ENTROPY, ERROR, GINI, best_monotone_splits, best_splits, best_splits_two, choose_split
 from adacc.kernels.thresholds import (
     BLOCK,
     MAX_GROUPS,
@@ -51,6 +51,7 @@ __all__ = [
     "add_votes",
     "add_votes_each",
     "all_same",
+    "best_monotone_splits",
     "best_splits",
     "best_splits_two",
     "bin_by_search",

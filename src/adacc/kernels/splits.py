@@ -26,15 +26,30 @@ def best_splits(histogram, scale, total, offsets, categorical, criterion, first,
     lowest wins. Missing values of a numeric feature are a leaf of their own in every split. `room` is a workspace with
     four rows and a column for each bin of a feature.
     """
-    best_splits_of(histogram, scale, total, offsets, categorical, criterion, first, last, tie, 0.0, room, gains, cuts)
+    best_splits_of(
+        histogram, scale, total, offsets, categorical, criterion, first, last, tie, 0.0, None, room, gains, cuts
+    )  # fmt: skip
+
+
+@kernel
+def best_monotone_splits(
+    signs, histogram, scale, total, offsets, categorical, criterion, first, last, tie, room, gains, cuts
+):  # fmt: skip
+    """`best_splits` of two classes that keep the constraints `signs`, which are 1, -1 or 0 for each feature."""
+    best_splits_of(
+        histogram, scale, total, offsets, categorical, criterion, first, last, tie, 0.0, signs, room, gains, cuts
+    )  # fmt: skip
 
 
 @inner_kernel
 def best_splits_of(
-    histogram, scale, total, offsets, categorical, criterion, first, last, tie, min_rows, room, gains, cuts
+    histogram, scale, total, offsets, categorical, criterion, first, last, tie, min_rows, signs, room, gains, cuts
 ):  # fmt: skip
     """`best_splits` with at least `min_rows` rows on either side. If `min_rows` is positive, the histogram has one more
     row, after those of the classes, with the number of rows of each bin.
+
+    With `signs`, for two classes, the share of the second class must not be larger in the left leaf than in the right
+    one if the sign of the feature is 1, and not smaller if it is -1. Without constraints, `signs` is None.
     """
     n_classes = len(scale)
     present, missing = np.empty(n_classes), np.empty(n_classes)
@@ -61,6 +76,10 @@ def best_splits_of(
         if min_rows > 0.0:
             n_rows = histogram[n_classes, begin : offsets[f + 1] - (0 if categorical[f] else 1)]
             _rule_out(n_rows, categorical[f], min_rows, left)
+        if signs is not None:  # `of_class` is that of the second class
+            for at in range(n_cuts):
+                excess = of_class[at] - present[1] / whole * left[at] if whole > MIN_LEAF_WEIGHT else 0.0
+                left[at] = left[at] if _in_order(signs, f, excess, tie) else np.nan
         best, cuts[f] = _best_cut(left, pure_left, pure_right, whole, criterion, unsplit - rest, tie)
         gains[f] = best + rest - unsplit
 
@@ -182,9 +201,10 @@ def best_splits_two(histogram, scale, total, offsets, categorical, criterion, fi
 
 @kernel(fastmath=_FUSE)
 def best_splits_packed(
-    histogram, packing, total, n_rows, offsets, categorical, first, last, tie, min_rows, gains, cuts
+    histogram, packing, total, n_rows, offsets, categorical, first, last, tie, min_rows, signs, gains, cuts
 ):  # fmt: skip
-    """`best_splits_two` on packed histograms of `n_rows` rows, with at least `min_rows` rows on either side.
+    """`best_splits_two` on packed histograms of `n_rows` rows, with at least `min_rows` rows on either side and the
+    constraints `signs` of `best_splits_of`.
 
     A packed number holds the weight of rows in units of ``packing[1]``, above the lowest ``packing[0]`` bits, and their
     number in these bits. Sums of packed numbers are exact, and one addition sums both.
@@ -211,7 +231,11 @@ def best_splits_packed(
             excess, spread = weight_1 - share * weight, weight * (present - weight)
             gain = 2.0 * present * (excess * excess)
             # Divisions are slow, and few cuts come this far.
-            if gain > least * spread and _may_split(sum_0, sum_1, shift, min_rows, n_present, weight, present):
+            if (
+                gain > least * spread
+                and _in_order(signs, f, excess, tie)
+                and _may_split(sum_0, sum_1, shift, min_rows, n_present, weight, present)
+            ):
                 best, cut = gain / spread, np.uint64(at)
                 least = best + tie
         cuts[f] = cut - begin
@@ -230,6 +254,15 @@ def _weigh_present(total, missing_0, missing_1):
         pure += (present_0 * present_0 + present_1 * present_1) / present
         share = present_1 / present
     return missing, present, pure, share
+
+
+@kernel(inline="always")
+def _in_order(signs, f, excess, tie):
+    """Whether the constraint of a feature allows a left leaf with this excess of the second class over its share."""
+    allowed = True
+    if signs is not None:
+        allowed = signs[f] * excess <= tie
+    return allowed
 
 
 @kernel(inline="always")

@@ -42,7 +42,7 @@ def _tree(sizes: Any, random_state: Any) -> tuple[Any, ...]:
     )  # fmt: skip
     return (
         _bins, _i1, _bool, _rows, amount[::1], sizes, packing, _i1, _int, _int, _float, _int, _int,
-        _float, _int, random_state, amount[:, :, ::1], free, work, *_nodes, _u8, _f1, _u8, _f2,
+        _float, _int, random_state, amount[:, :, ::1], free, types.none, work, *_nodes, _u8, _f1, _u8, _f2,
     )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from adacc.data.samples import Sample
 from adacc.data.threads import Threads
 from adacc.kernels import dtypes
 from adacc.learners.growth import Growth
+from adacc.learners.splits import MonotonicCst
 from adacc.learners.step_functions import Steps
 
 IDENTITY = np.arange(dtypes.MAX_CLASSES, dtype=dtypes.CLASS)
@@ -111,6 +112,8 @@ class LearnerInput:
         Threads, which work on different features.
     shared : bool
         Whether other learners use `binned` at the same time.
+    monotonic_cst : tuple of int or None
+        Monotonic constraint of each feature, for learners whose entry of the catalogue supports them; None: none.
     """
 
     binned: BinnedDataset
@@ -120,6 +123,7 @@ class LearnerInput:
     seed: int
     threads: Threads
     shared: bool
+    monotonic_cst: MonotonicCst | None = None
 
 
 class Learner(Protocol):

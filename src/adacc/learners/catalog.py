@@ -22,14 +22,17 @@ class NativeLearner(NamedTuple):
     onnx : str or None
         Function that writes the votes to an ONNX graph, as "module:name"; None if they cannot be exported. It is named,
         not imported, because onnx is an optional dependency.
+    monotonic : bool
+        Whether the learner keeps monotonic constraints.
     """
 
     make: Callable[[LearnerInput], Learner]
     models: type[Models]
     onnx: str | None = None
+    monotonic: bool = False
 
 
 LEARNERS = {
-    "stump": NativeLearner(StumpLearner.make, Stumps, "adacc.export.additive:as_sum"),
-    "tree": NativeLearner(TreeLearner.make, Trees, "adacc.export.trees:as_forest"),
+    "stump": NativeLearner(StumpLearner.make, Stumps, "adacc.export.additive:as_sum", monotonic=True),
+    "tree": NativeLearner(TreeLearner.make, Trees, "adacc.export.trees:as_forest", monotonic=True),
 }

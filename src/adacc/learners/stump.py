@@ -29,7 +29,7 @@ from adacc.learners.base import (
     used_features,
     weigh_pairs,
 )
-from adacc.learners.splits import Splitter
+from adacc.learners.splits import MonotonicCst, Splitter
 from adacc.learners.step_functions import Steps, compile_stumps
 
 MIN_THREADED_NANOSECONDS = 200_000
@@ -154,19 +154,25 @@ class StumpLearner:
     """
 
     def __init__(
-        self, binned: BinnedDataset, histogram: Array, criterion: str, negative_class: int, threads: Threads
+        self,
+        binned: BinnedDataset,
+        histogram: Array,
+        criterion: str,
+        negative_class: int,
+        threads: Threads,
+        monotonic_cst: MonotonicCst | None = None,
     ) -> None:
         self.binned, self.rows, self.bin_mapper = binned, binned.rows, binned.bin_mapper
         self.threads = threads
         self._threads_of_round = threads if binned.work > MIN_THREADED_NANOSECONDS else Threads(1)
         self.histogram = histogram
-        self.splitter = Splitter(self.bin_mapper, self.rows.n_classes, criterion, negative_class)
+        self.splitter = Splitter(self.bin_mapper, self.rows.n_classes, criterion, negative_class, monotonic_cst)
 
     @classmethod
     def make(cls, given: LearnerInput) -> StumpLearner:
         binned = given.binned
         histogram = binned.histogram.copy() if given.shared else binned.histogram
-        return cls(binned, histogram, given.criterion, given.negative_class, given.threads)
+        return cls(binned, histogram, given.criterion, given.negative_class, given.threads, given.monotonic_cst)
 
     def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, LeafAssignment, Array]:
         if sample is None:

@@ -28,7 +28,7 @@ from adacc.learners.base import (
     weigh_pairs,
 )
 from adacc.learners.growth import Growth
-from adacc.learners.splits import CRITERIA, TIE
+from adacc.learners.splits import CRITERIA, TIE, MonotonicCst
 from adacc.learners.tree_scorer import TreeScorer
 
 NO_LIMIT = int(np.iinfo(dtypes.ROW).max)
@@ -233,9 +233,11 @@ class TreeLearner:
         negative_class: int,
         growth: Growth,
         seed: int,
+        monotonic_cst: MonotonicCst | None = None,
     ) -> None:
         self.bins, self.rows, self.bin_mapper = bins, rows, bin_mapper
         self.criterion, self.negative_class, self.seed = CRITERIA[criterion], negative_class, seed
+        self._signs = None if monotonic_cst is None else np.array(monotonic_cst, dtype=np.int64)
         self.offsets, self.categorical = self.bin_mapper.offsets, self.bin_mapper.categorical
         self._max_features = growth.n_candidates(len(self.bin_mapper.features))
         self._min_leaf_rows = float(min(growth.min_samples_leaf, NO_LIMIT)) if growth.min_samples_leaf > 1 else 0.0
@@ -253,7 +255,7 @@ class TreeLearner:
         binned = given.binned
         return cls(
             binned.matrix, binned.rows, binned.bin_mapper, given.criterion, given.negative_class, given.growth,
-            given.seed,
+            given.seed, given.monotonic_cst,
         )  # fmt: skip
 
     def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, LeafAssignment, Array]:
@@ -296,12 +298,13 @@ class TreeLearner:
         n_sizes = len(rows) if self._min_leaf_rows and not self._is_packed else 0
         by, packing = _pack(weight, sizes, self._min_leaf_rows) if self._is_packed else (weight.copy(), None)
         samples = self._max_features < len(self.bin_mapper.features)
+        monotonic = None if self._signs is None else (self._signs, np.zeros(capacity, dtype=np.uint8))
         work = make_workspace(capacity, len(rows), self.offsets, self._histograms, self.rows.n_classes, n_sizes)
         n_nodes = kernels.grow_tree(
             bins, self.offsets, self.categorical, rows.copy(), by, None if self._is_packed else sizes[:n_sizes].copy(),
             packing, starts, self.criterion, self.negative_class, TIE, self._max_depth, self._max_leaves,
             self._min_leaf_rows, self._max_features, self._random_state(t) if samples else None, self._histograms,
-            None if samples else np.arange(len(self._histograms))[::-1].copy(), work, *nodes, predicted, W,
+            None if samples else np.arange(len(self._histograms))[::-1].copy(), monotonic, work, *nodes, predicted, W,
         )  # fmt: skip
         tree = np.empty(n_nodes, dtype=dtypes.NODE)
         for name, column in zip(dtypes.NODE.names or (), nodes, strict=True):
