@@ -133,3 +133,23 @@ def compare(X, y, method, *, categorical=(), costs=None, negative_class=0, **opt
     )
     assert_same(engine, rounds, categorical)
     return rounds
+
+
+def largest_violation(model, X, monotonic_cst, n_rows=60, seed=0):
+    """By how much the score or the probability of the second class goes against the constraints, 0 if never.
+
+    Each constrained feature takes values in all its bins, with the other values of rows of X, and at random.
+    """
+    rng = np.random.default_rng(seed)
+    mixed = [np.asarray(rng.permutation(X[:, j])[:n_rows]) for j in range(X.shape[1])]
+    rows = np.concatenate([X[rng.permutation(len(X))[:n_rows]], np.column_stack(mixed)])
+    worst = 0.0
+    for j in np.flatnonzero(monotonic_cst):
+        thresholds = model.fitted_model_.bin_mapper.features[j].thresholds
+        values = np.concatenate([thresholds, [np.nextafter(max(thresholds, default=0.0), np.inf)]])
+        swept = np.repeat(rows, len(values), axis=0)
+        swept[:, j] = np.tile(values, len(rows))
+        for scores in (model.decision_function(swept), model.predict_proba(swept)[:, 1]):
+            steps = monotonic_cst[j] * np.diff(scores.reshape(len(rows), -1), axis=1)
+            worst = max(worst, float(-steps.min(initial=0.0)))
+    return worst
