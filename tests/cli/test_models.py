@@ -306,6 +306,42 @@ def test_costs_are_taken_by_label(folder, tmp_path):
     assert (model.calibration, model.calibration_cv) == ("sigmoid", 5)
 
 
+@pytest.mark.parametrize("method", ["adacc1", "cgada", "adacc-forest"])
+@pytest.mark.parametrize(("positive", "sign"), [("fraud", 1), ("fine", -1)])
+def test_constraints_are_of_the_positive_class(folder, tmp_path, new, method, positive, sign):
+    options = ["--target", "outcome", "--positive", positive, "--drop", "size,code", "--id", "claim", "--rounds", 6]
+    options += ["--method", method, "--model", tmp_path / "m.adacc", "--monotonic", "age=+1,amount=-1"]
+    code, _, err = command("train", folder / "old.csv", *options)
+    assert (code, err) == (0, "")
+    model = adacc.load(tmp_path / "m.adacc")
+    assert model.monotonic_cst == {"age": sign, "amount": -sign}  # fraud is the second class, fine the first
+    assert " --monotonic age=1,amount=-1" in model.notes_["command"]
+    rows = pd.concat([new.assign(age=float(age), town="Bonn") for age in range(15, 85, 5)])
+    rising = model.predict_proba(rows[FEATURES])[:, model.classes_.tolist().index(positive)]
+    assert (np.diff(rising.reshape(-1, len(new)), axis=0) >= 0.0).all()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("agee=1", "--monotonic must name features, got 'agee'; these are amount, town, repeated, insured, age"),
+        ("claim=1", "--monotonic must name features, got 'claim'"),
+        ("repeated=1", "--monotonic must name numeric features, got 'repeated', whose values are categories"),
+        ("age=2", "argument --monotonic: must be COLUMN=+1 or COLUMN=-1 separated by commas, got 'age=2'"),
+        ("age", "argument --monotonic: must be COLUMN=+1 or COLUMN=-1 separated by commas, got 'age'"),
+    ],
+)
+def test_constraints_that_will_not_do(folder, tmp_path, given, said):
+    options = ["--drop", "size,code", "--id", "claim", "--model", tmp_path / "m.adacc", "--monotonic", given]
+    code, _, err = command("train", folder / "old.csv", "--target", "outcome", *options)
+    assert code == 2
+    assert said in err
+    options[1] = "outcome,code"
+    code, _, err = command("train", folder / "old.csv", "--target", "size", *options[:-1], "age=1")
+    assert code == 2
+    assert "--monotonic needs two classes; give the class to be found by --positive" in err
+
+
 @pytest.mark.parametrize("name", ["outcome", "forest"])
 def test_two_classes_are_evaluated_by_all_measures(folder, tmp_path, new, name):
     model = adacc.load(folder / f"{name}.adacc")

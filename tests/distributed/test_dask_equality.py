@@ -71,6 +71,18 @@ def test_weighted_rows_of_three_classes(two, method):
     np.testing.assert_allclose(found.to_local().predict_proba(X), local.predict_proba(X), rtol=1e-9)
 
 
+def test_monotonic_constraints(two):
+    X, y = rows()
+    options = options_of("adacc1", y) | {"monotonic_cst": [-1, -1, 1, 0]}
+    found, local = fit_both(two, PARTITIONS["two"], X, y, weights(), **options)
+    assert_same_model(found, local)
+    free = adacc.BoostingClassifier(**options | {"monotonic_cst": None}).fit(X, y, sample_weight=weights())
+    assert free.estimators_ != local.estimators_
+    assert all(stump.left >= stump.right for stump in found.estimators_ if stump.feature in (0, 1))
+    with pytest.raises(ValueError, match="monotonic_cst must be None for more than two classes"):
+        fit_both(two, PARTITIONS["two"], *rows(3), **options)
+
+
 @pytest.mark.parametrize("n_classes", thinned([2, 3], [2]))
 @pytest.mark.parametrize("kind", ["sigmoid", "isotonic"])
 def test_calibrated_probabilities(two, kind, n_classes):

@@ -122,6 +122,31 @@ def test_the_model_is_that_of_memory(folder, few_at_a_time, method, target):
     assert_same(found, local, X)
 
 
+@pytest.mark.parametrize("method", ["adacc2", "rareboost"])
+def test_monotonic_constraints(folder, few_at_a_time, method):
+    free = on_disk(BoostingClassifier(method, n_estimators=ROUNDS), folder / "all.parquet", "two")
+    estimator = BoostingClassifier(method, n_estimators=ROUNDS, monotonic_cst={"a": -1, "whole": 1})
+    local, X = in_memory(estimator, folder / "all.parquet", "two", "weight")
+    found = on_disk(estimator, folder / "all.parquet", "two", "weight")
+    assert_same(found, local, X)
+    assert found.estimators_ != free.estimators_
+    for wrong, message in (
+        ({"town": 1}, "must be 0 for categorical features, got 1 for feature 'town'"),
+        ({"weight": 1}, "must name columns of X, got 'weight'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            on_disk(estimator.set_params(monotonic_cst=wrong), folder / "all.parquet", "two", "weight")
+    with pytest.raises(ValueError, match="must be None for more than two classes"):
+        on_disk(estimator.set_params(monotonic_cst={"a": 1}), folder / "all.parquet", "three")
+
+
+def test_a_search_keeps_monotonic_constraints(folder, few_at_a_time):
+    search = CostSearchCV(CGAdaClassifier(n_estimators=ROUNDS, monotonic_cst={"a": -1}), costs=[[1, 0.5], [0.5, 1]])
+    local, X = in_memory(search, folder / "all.parquet")
+    assert_same(on_disk(search, folder / "all.parquet"), local.best_estimator_, X)
+    assert local.best_estimator_.fitted_model_.training["learner"]["monotonic_cst"][0] == -1
+
+
 @pytest.mark.parametrize("options", [{"calibration": "isotonic"}, {"dialect": "authors"}, {"max_bins": 8}])
 def test_options_count(folder, few_at_a_time, options):
     estimator = AdaCC1Classifier(n_estimators=ROUNDS, **options)

@@ -24,6 +24,8 @@ and the list in single quotes for the shell: '"amount, EUR",town'. A single name
 QUOTED = r'"((?:[^"]|"")*)"'
 ITEM = rf'(?:[^",]|{QUOTED.replace("(", "(?:", 1)})*'
 
+SIGNS = {"+1": 1, "1": 1, "-1": -1}
+
 SEPARATORS = {"tab": "\t", "comma": ",", "semicolon": ";", "space": " "}
 
 
@@ -129,16 +131,31 @@ def probability(text: str) -> float:
 def costs(text: str) -> str | dict[str, float]:
     if text == "balanced":
         return text
-    pairs = [item.rpartition("=") for item in _split_list(text)]
     try:
-        if not all(label.strip() for label, _, _ in pairs):
-            raise ValueError
-        return {_unquote(label): float(cost) for label, _, cost in pairs}
+        return {label: float(cost) for label, cost in _pairs(text)}
     except ValueError:
         raise ArgumentTypeError(
             f"must be 'balanced' or LABEL=COST separated by commas, got {text!r}; put a label that contains a comma in "
             'double quotes, such as "no, never"=3'
         ) from None
+
+
+def monotonic(text: str) -> dict[str, int]:
+    try:
+        return {name: SIGNS[sign.strip()] for name, sign in _pairs(text)}
+    except (KeyError, ValueError):
+        raise ArgumentTypeError(
+            f"must be COLUMN=+1 or COLUMN=-1 separated by commas, got {text!r}; put a name that contains a comma in "
+            'double quotes, such as "amount, EUR"=+1'
+        ) from None
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    """The items NAME=VALUE of a list; raises ValueError if one has no name."""
+    pairs = [item.rpartition("=") for item in _split_list(text)]
+    if not all(name.strip() for name, _, _ in pairs):
+        raise ValueError
+    return [(_unquote(name), value) for name, _, value in pairs]
 
 
 def add_model(top: ArgumentParser) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from adacc.algorithms.catalog import FORESTS
 from adacc.cli.options import open_input
 from adacc.cli.progress import progress_bar
-from adacc.cli.train_shared import Trained, costs_by_label, dropped_columns, split_columns
+from adacc.cli.train_shared import Trained, costs_by_label, dropped_columns, monotonic_by_name, split_columns
 from adacc.compare.final_model import choose_booster
 from adacc.distributed.memory import read_size
 from adacc.distributed.parquet import count_pairs, fit_partitions, open_partitions
@@ -46,7 +46,10 @@ def train_from_disk(options: Namespace) -> Trained:
         relabel, positive = _merge_rest(positive, name_of_rest(labels)), str(positive)
         values = relabel(values)
     costs = costs_by_label(options.costs, values)
-    estimator = choose_booster(options.method, positive, options.rounds, options.seed, costs)
+    estimator = choose_booster(
+        options.method, positive, options.rounds, options.seed, costs,
+        monotonic_cst=monotonic_by_name(options.monotonic, chunks.kinds, values, positive),
+    )  # fmt: skip
     with progress_bar() as report_progress:
         partitions = open_partitions(
             estimator, chunks, options.target, None, limit, options.scratch, report_progress, relabel

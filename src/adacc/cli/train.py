@@ -14,6 +14,7 @@ from adacc.cli.options import (
     add_text_format,
     command_line,
     costs,
+    monotonic,
     names,
     open_input,
     path,
@@ -22,7 +23,7 @@ from adacc.cli.options import (
     text_format,
 )
 from adacc.cli.terminal import echo, format_number, format_percent, format_table, printable
-from adacc.cli.train_shared import Trained, costs_by_label, dropped_columns, split_columns
+from adacc.cli.train_shared import Trained, costs_by_label, dropped_columns, monotonic_by_name, split_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +36,7 @@ EXAMPLES = (
 examples:
   adacc train claims.csv --target fraud --model fraud.adacc
   adacc train claims.csv --target fraud --method cgada --costs fraud=20,fine=1 --model fraud.adacc
+  adacc train claims.csv --target fraud --monotonic amount=+1,years=-1 --model fraud.adacc
   adacc train digits.parquet --target digit --positive 8 --id picture --model eight.adacc
   zcat claims.csv.gz | adacc train - --target fraud --drop agent,notes --model fraud.adacc
   adacc train big.parquet --target fraud --memory-limit 1GB --model fraud.adacc
@@ -91,6 +93,11 @@ def add_parser_to(commands: Any) -> None:
     top.add_argument(
         "--calibrate", choices=("sigmoid", "isotonic"),
         help="Calibrate probabilities, by 5-fold cross-validation or, for adacc-forest, on out-of-bag rows.",
+    )  # fmt: skip
+    top.add_argument(
+        "--monotonic", type=monotonic, metavar="COL=+1,...",
+        help="Monotonic constraints of numeric columns, such as age=+1,income=-1: with +1, the score of the positive "
+        "class never falls as the column rises and all others stay the same; with -1, it never rises.",
     )  # fmt: skip
     top.add_argument("--seed", type=seed, default=0, metavar="N", help="Random seed (default: 0).")
     top.add_argument(
@@ -152,13 +159,14 @@ def _in_memory(options: Namespace) -> Trained:
     check_dependence(group, time, options.data)
     X = frame.drop(columns=[options.target, *not_features])
     check_features(X, options.data)
-    given = costs_by_label(options.costs, labels.y)
+    given, kinds = costs_by_label(options.costs, labels.y), kinds_of(X)
     model = fit(
         options.method, X, labels.y, labels.positive, options.rounds, options.seed, given, options.calibrate,
         groups=frame[not_features[0]].to_numpy() if not_features else None, in_time=time is not None,
+        monotonic_cst=monotonic_by_name(options.monotonic, kinds, labels.y, labels.positive),
     )  # fmt: skip
     counts = confusion_matrix(labels.y, model.predict(X), labels=model.classes_)
-    return Trained(model, kinds_of(X), labels.positive, labels.others, counts)
+    return Trained(model, kinds, labels.positive, labels.others, counts)
 
 
 def _check_method(name: str) -> None:

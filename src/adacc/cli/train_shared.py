@@ -38,6 +38,25 @@ def dropped_columns(options: Namespace) -> list[str]:
     return [*options.drop, *([] if options.id is None else [options.id])]
 
 
+def monotonic_by_name(
+    given: dict[str, int] | None, kinds: Mapping[str, str], y: NDArray[Any], positive: Any
+) -> dict[str, int] | None:
+    """Constraints of the score of the positive class as those of the second class, which the classifiers take."""
+    import numpy as np
+
+    if given is None:
+        return None
+    for name in given:
+        if name not in kinds:
+            raise ValueError(f"--monotonic must name features, got {name!r}; these are {join_names([*kinds], 20)}")
+        if kinds[name] != "number":
+            raise ValueError(f"--monotonic must name numeric features, got {name!r}, whose values are categories")
+    if positive is None:
+        raise ValueError("--monotonic needs two classes; give the class to be found by --positive")
+    sign = 1 if np.unique(y).tolist()[1] == positive else -1
+    return {name: sign * direction for name, direction in given.items()}
+
+
 def costs_by_label(given: str | dict[str, float] | None, y: NDArray[Any]) -> Any:
     """Costs by label instead of by the text of the label."""
     import numpy as np

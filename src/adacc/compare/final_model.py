@@ -38,9 +38,11 @@ def fit(
     calibration: str | None = None,
     groups: NDArray[Any] | None = None,  # inner splits keep them together or, if `in_time`, follow them as times
     in_time: bool = False,
+    monotonic_cst: dict[str, int] | None = None,
 ) -> BaseAdditiveClassifier:
     """Fit a method; unless `costs` are given, costs are tuned by F1 on the training rows, as in the paper."""
-    chosen = choose(method, pos_label, rounds, seed, costs, calibration, in_time).fit(X, y, groups=groups)
+    chosen = choose(method, pos_label, rounds, seed, costs, calibration, in_time, monotonic_cst)
+    chosen.fit(X, y, groups=groups)
     return chosen.best_estimator_ if isinstance(chosen, CostSearchCV) else chosen
 
 
@@ -52,15 +54,21 @@ def choose(
     costs: Any = None,
     calibration: str | None = None,
     in_time: bool = False,
+    monotonic_cst: dict[str, int] | None = None,
 ) -> BaseAdditiveClassifier | CostSearchCV:
     """The unfitted estimator of `fit`."""
     if method not in FORESTS:
-        return choose_booster(method, pos_label, rounds, seed, costs, calibration, in_time)
+        return choose_booster(method, pos_label, rounds, seed, costs, calibration, in_time, monotonic_cst)
     if costs is not None:
         raise ValueError(f"{method} has no option 'costs' (given {costs!r}); its bags are balanced")
     tuning_cv = TimeSplit(FOREST_TIME_FOLDS) if in_time else None
     return AdaCCForestClassifier(
-        pos_label=pos_label, random_state=seed, calibration=calibration, tuning_cv=tuning_cv, **_size(rounds)
+        pos_label=pos_label,
+        random_state=seed,
+        calibration=calibration,
+        tuning_cv=tuning_cv,
+        monotonic_cst=monotonic_cst,
+        **_size(rounds),
     )
 
 
@@ -72,6 +80,7 @@ def choose_booster(
     costs: Any,
     calibration: str | None = None,
     in_time: bool = False,
+    monotonic_cst: dict[str, int] | None = None,
 ) -> BaseBoosting | CostSearchCV:
     """The unfitted estimator of `fit` for a boosting method."""
     folds = TimeSplit(CALIBRATION_FOLDS) if in_time else CALIBRATION_FOLDS
@@ -82,6 +91,7 @@ def choose_booster(
         costs=costs,
         calibration=calibration,
         calibration_cv=None if calibration is None else folds,
+        monotonic_cst=monotonic_cst,
         **_size(rounds),
     )
     return CostSearchCV(model) if METHODS[method].rule.uses_costs and costs is None else model
