@@ -175,7 +175,9 @@ def test_early_stopping_and_warm_start_keep_the_constraints(tmp_path):
             part.set_params(n_estimators=30, monotonic_cst=cst).fit(X, y)
 
 
-@pytest.mark.parametrize("cst", [CST, tuple(CST), np.array(CST), {"a": 1, "b": -1}], ids=["list", "tuple", "array", "dict"])
+@pytest.mark.parametrize(
+    "cst", [CST, tuple(CST), np.array(CST), {"a": 1, "b": -1}], ids=["list", "tuple", "array", "dict"]
+)
 def test_model_files_store_the_constraints(cst, tmp_path):
     X, y = rows(100)
     frame = pd.DataFrame(X, columns=list("abcde"))
@@ -226,7 +228,7 @@ def test_what_cannot_be_constrained():
         *(adacc.AdaCC1Classifier(multi_class=each) for each in ("auto", "one_vs_rest", "joint")),
         adacc.AdaCCForestClassifier(),
     ):
-        with pytest.raises(ValueError, match="monotonic_cst must be None for more than two classes, got .* 3 classes"):
+        with pytest.raises(ValueError, match=r"monotonic_cst must be None for more than two classes, got .* 3 classes"):
             model.set_params(monotonic_cst=CST).fit(X, three)
     with pytest.raises(ValueError, match="must be an array if the columns of X have no names, got a dict"):
         adacc.AdaCC1Classifier(monotonic_cst={"a": 1}).fit(X, y)

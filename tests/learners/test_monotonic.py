@@ -1,5 +1,7 @@
 """Monotonic constraints of stumps and trees: against a slow search, and on hostile data, swept over all bins."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from support import largest_violation
@@ -60,7 +62,7 @@ def best_split(X, y, weight, cst):
     best = (1e-12, None, None)
     for j in range(X.shape[1]):
         gaps, values = np.isnan(X[:, j]), np.unique(X[~np.isnan(X[:, j]), j])
-        for low, high in zip(values[:-1], values[1:], strict=True):
+        for low, high in pairwise(values):
             left, right = X[:, j] <= low, X[:, j] > low
             shares = [np.average(y[side], weights=weight[side]) for side in (left, right)]
             gain = impurity(np.full(len(y), True)) - impurity(left) - impurity(right) - impurity(gaps)
