@@ -13,8 +13,13 @@ STUMPS = [{}, {"max_bins": None}, {"subsample": 0.5}]
 TREES = [{"max_bins": max_bins, "max_depth": depth} for max_bins in (255, None) for depth in (3, None)]
 
 
-def compile_and_fit(common, each):
-    """The common kernels; models with these options of tables of each kind, with weights, two and three classes."""
+CONSTRAINED = [{}, *({"max_depth": 3, **options} for options in ({}, {"criterion": "entropy"}, {"max_features": 1}))]
+
+
+def compile_and_fit(common, each, constrained):
+    """The common kernels; models with these options of tables of each kind, with weights, two and three classes; models
+    with constraints.
+    """
     list(compile_kernels(common))
     rng = np.random.default_rng(0)
     y = np.arange(600) % 6
@@ -26,8 +31,11 @@ def compile_and_fit(common, each):
                 model = adacc.AdaCC1Classifier(n_estimators=20, random_state=0, **options)
                 model.fit(rows, labels, sample_weight=rng.random(600)).predict_proba(rows)
                 model.fit(rows, labels)
+    for options in constrained:
+        adacc.AdaCC1Classifier(n_estimators=2, monotonic_cst=[1, 0, 0, 0, 0], **options).fit(X, y == 0)
 
 
 if __name__ == "__main__":
     with ProcessPoolExecutor(2) as pool:
-        list(pool.map(compile_and_fit, [signatures(), signatures()[::-1]], [STUMPS, TREES]))
+        constrained = CONSTRAINED[:2], CONSTRAINED[2:]
+        list(pool.map(compile_and_fit, [signatures(), signatures()[::-1]], [STUMPS, TREES], constrained))

@@ -1,9 +1,9 @@
 """All compiled functions. Their arguments are arrays and numbers.
 
 The files, in the order of their use: `thresholds` (values to bin thresholds), `binning` (values to bins), `histograms`
-(bins to histograms), `splits` (histograms to splits), `trees` (splits to trees), `leaves` (the leaves of rows in
-trees), and `weights` (predictions to scores and weights). Rows are grouped by class: rows ``starts[k]:starts[k + 1]``
-belong to class k. Outputs are the last arguments, preallocated.
+(bins to histograms), `splits` (histograms to splits), `monotonic` (constraints of splits), `trees` (splits to trees),
+`leaves` (the leaves of rows in trees), and `weights` (predictions to scores and weights). Rows are grouped by class:
+rows ``starts[k]:starts[k + 1]`` belong to class k. Outputs are the last arguments, preallocated.
 """
 
 from adacc.kernels.binning import (

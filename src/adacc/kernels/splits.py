@@ -6,6 +6,7 @@ import numpy as np
 
 from adacc.kernels.histograms import MIN_LEAF_WEIGHT
 from adacc.kernels.jit import inner_kernel, kernel
+from adacc.kernels.monotonic import in_order
 
 GINI, ENTROPY, ERROR = 0, 1, 2
 
@@ -79,7 +80,7 @@ def best_splits_of(
         if signs is not None:  # `of_class` is that of the second class
             for at in range(n_cuts):
                 excess = of_class[at] - present[1] / whole * left[at] if whole > MIN_LEAF_WEIGHT else 0.0
-                left[at] = left[at] if _in_order(signs, f, excess, tie) else np.nan
+                left[at] = left[at] if in_order(signs, f, excess, tie) else np.nan
         best, cuts[f] = _best_cut(left, pure_left, pure_right, whole, criterion, unsplit - rest, tie)
         gains[f] = best + rest - unsplit
 
@@ -233,7 +234,7 @@ def best_splits_packed(
             # Divisions are slow, and few cuts come this far.
             if (
                 gain > least * spread
-                and _in_order(signs, f, excess, tie)
+                and in_order(signs, f, excess, tie)
                 and _may_split(sum_0, sum_1, shift, min_rows, n_present, weight, present)
             ):
                 best, cut = gain / spread, np.uint64(at)
@@ -254,15 +255,6 @@ def _weigh_present(total, missing_0, missing_1):
         pure += (present_0 * present_0 + present_1 * present_1) / present
         share = present_1 / present
     return missing, present, pure, share
-
-
-@kernel(inline="always")
-def _in_order(signs, f, excess, tie):
-    """Whether the constraint of a feature allows a left leaf with this excess of the second class over its share."""
-    allowed = True
-    if signs is not None:
-        allowed = signs[f] * excess <= tie
-    return allowed
 
 
 @kernel(inline="always")

@@ -6,6 +6,7 @@ import numpy as np
 
 from adacc.kernels.histograms import add_four, add_rows
 from adacc.kernels.jit import ZERO, inner_kernel, kernel
+from adacc.kernels.monotonic import is_closed, keep_order, signs_from
 from adacc.kernels.splits import (
     ENTROPY,
     best_splits_of,
@@ -41,7 +42,7 @@ def grow_tree(
 
     If all features are considered, the histogram of the largest child is that of its parent less those of its siblings,
     and `free` are the numbers of the histograms; else it is None. `monotonic` holds the constraints of the features and
-    an array of zeros by node, in which nodes that must stay leaves are marked (`_keep_order`); None: no constraints.
+    an array of zeros by node, in which nodes that must stay leaves are marked (`keep_order`); None: no constraints.
     `work` are the arrays of `learners.tree.make_workspace`.
     """
     n_classes, by_gain = len(begins) - 1, max_leaf_nodes < len(rows)
@@ -61,7 +62,7 @@ def grow_tree(
         for i in range(n_nodes - first):  # the largest first: few histograms are in use
             child = largest if i == 0 else first + i - (1 if first + i <= largest else 0)
             may_grow = deeper and _is_mixed(totals[child]) and counts[child] >= 2 * min_rows
-            if may_grow and not _is_closed(monotonic, child):
+            if may_grow and not is_closed(monotonic, child):
                 if random_state is not None:
                     gains[child], features[child], cuts[child] = _find_split_sampled(
                         bins, offsets, categorical, rows, by, sizes, packing, edges[child], totals[child],
@@ -102,7 +103,7 @@ def grow_tree(
                     by, sizes, packing, edges[child], negative_class, tie, totals[child]
                 )
             if monotonic is not None:
-                _keep_order(monotonic, f, offsets[f + 1] - offsets[f] - 2, node, totals, cuts, children, classes)
+                keep_order(monotonic, f, offsets[f + 1] - offsets[f] - 2, node, totals, cuts, children, classes)
             if free is not None:
                 deeper = depths[first] < max_depth
                 keep = deeper and _is_mixed(totals[largest])
@@ -150,40 +151,6 @@ def _add_children(edges, node, n_nodes, children):
                 largest, size = n_nodes, n_rows
             n_nodes += 1
     return n_nodes, largest
-
-
-@kernel(inline="always")
-def _is_closed(monotonic, node):
-    """Whether a constraint makes a node a leaf."""
-    closed = False
-    if monotonic is not None:
-        closed = monotonic[1][node] > 0
-    return closed
-
-
-@inner_kernel
-def _keep_order(monotonic, f, last_cut, node, totals, cuts, children, classes):
-    """Keep the constraint of the feature of a node, whose children are new.
-
-    Two rows that differ in this feature only may end in any two leaves below the two branches. So either all rows of
-    the lower branch get the first class or all rows of the upper branch the second class. This branch is a leaf; the
-    other one may grow. It is the branch whose share of its class is the larger one. So the bound is, as in
-    scikit-learn, the mean of both leaves.
-    """
-    signs, closed = monotonic
-    left, right = children[node, 0], children[node, 1]
-    if signs[f] == 0:
-        return
-    if left < 0 or right < 0:
-        # The node splits off missing values. All others go left: in a branch without rows, the node itself would
-        # predict, whose class depends on the missing values.
-        children[node, 0], children[node, 1], cuts[node] = max(left, right), -1, last_cut
-        return
-    low, high = (left, right) if signs[f] > 0 else (right, left)
-    if totals[low, 0] * (totals[high, 0] + totals[high, 1]) >= totals[high, 1] * (totals[low, 0] + totals[low, 1]):
-        classes[low], closed[low] = 0, 1
-    else:
-        classes[high], closed[high] = 1, 1
 
 
 @kernel(inline="always")
@@ -282,7 +249,7 @@ def _find_split(
     n_features, best, feature = len(categorical), 0.0, -1
     _search(
         sizes, packing, histogram, even, total, n_rows, offsets, categorical, criterion, ZERO, n_features, tie,
-        min_rows, _signs_from(monotonic, ZERO), gains, cuts,
+        min_rows, signs_from(monotonic, ZERO), gains, cuts,
     )  # fmt: skip
     for f in range(n_features):
         if gains[f] > best + tie:
@@ -328,20 +295,12 @@ def _find_split_sampled(
             _fill_drawn(bins, offsets, order[n_seen : n_seen + 1], rows, by, sizes, edges, histogram)
         _search(
             sizes, packing, searched, even, total, n_rows, its_offsets, its_kinds, criterion, at, at + 1, tie,
-            min_rows, _signs_from(monotonic, f - at), gains, cuts,
+            min_rows, signs_from(monotonic, f - at), gains, cuts,
         )  # fmt: skip
         if gains[at] > best + tie:
             best, feature, best_cut = gains[at], f, occurring[cuts[at]] if is_small and not categorical[f] else cuts[at]
         n_seen += 1
     return best, feature, best_cut
-
-
-@kernel(inline="always")
-def _signs_from(monotonic, first):
-    """The constraints of the features from `first` on; None without constraints."""
-    if monotonic is None:
-        return None
-    return monotonic[0][first:]
 
 
 @inner_kernel
