@@ -5,7 +5,8 @@
 
 Conventions beyond docs/methods.md:
 
-- Costs are divided by their maximum. Rows of sample_weight 0 are dropped first: all lists, and the rows that
+- Costs are divided by their maximum. The cost of a row (`sample_cost`) is multiplied by that of its class, and the
+  products are divided by their maximum; the cost of a class is then the mean of its rows by sample_weight. Rows of sample_weight 0 are dropped first: all lists, and the rows that
   `sample` returns, count over those that remain.
 - A vote is ½(ln odds + ln(K-1)) and counts if it exceeds ROUNDING. Odds whose denominator is at most ROUNDING
   times the numerator are infinite: their vote is the cap ½(ln n + ln(K-1)), n = max(Σ sample_weight,
@@ -199,14 +200,26 @@ ADACC = {"adacc1": adacc1, "adan-cc1": partial(adacc1, rates_of="learner")}
 ADACC |= {"adacc2": adacc2, "adan-cc2": partial(adacc2, rates_of="learner")}
 
 
-def rule_and_costs(method, K, costs, alpha="error", costs_on="all", dialect="paper"):
-    """The rule, with a number for each class where it says None, and the fixed costs, the largest being 1."""
+def rule_and_costs(method, K, costs, alpha="error", costs_on="all", dialect="paper", by_row=False):
+    """The rule, with a number for each class where it says None, and the fixed costs, the largest being 1.
+
+    With `by_row`, the costs are those of the rows, and so is the rule's `initial`: every row is a class of its own.
+    """
     costs = [1.0] * K if costs is None or method not in FIXED_COSTS else costs
     costs = [float(c) / max(costs) for c in costs]
     opt = SimpleNamespace(alpha=alpha, costs_on=costs_on, authors=dialect == "authors")
     rule = (FIXED_COSTS | NO_COSTS | ADACC)[method](costs, opt)
-    rule.initial, rule.decision = rule.initial or [1.0] * K, rule.decision or [1.0] * K
+    rule.initial, rule.decision = rule.initial or [1.0] * K, [1.0] * K if by_row else rule.decision or [1.0] * K
     return rule, costs
+
+
+def weights_by_row(D, y, h):
+    """W with a class for every row, so that W times the costs of these classes is a sum over the rows."""
+    n = len(D)
+    W = [[0.0] * n for _ in range(n)]
+    for i in range(n):
+        W[i][i if y[i] == h[i] else i - 1] = D[i]
+    return W
 
 
 def half_log_odds(numerator, denominator, K, cap):
@@ -217,9 +230,8 @@ def half_log_odds(numerator, denominator, K, cap):
     return 0.5 * (math.log(numerator / denominator) + math.log(K - 1))
 
 
-def vote(rule, W, C, cap):
+def vote(rule, W, C, cap, K):
     """The votes by predicted class; None: no better than chance."""
-    K = len(W)
     a = half_log_odds(*rule.odds(W, C), K, cap)
     if a <= ROUNDING:
         return None
@@ -364,7 +376,7 @@ def recalls_of_some(y, predicted, sample_weight, K, some, otherwise):
 
 def boost(X, y, method, *, n_rounds, costs=None, alpha="error", costs_on="all", dialect="paper", sample=None,
           subsample=False, out_of_bag=False, learning_rate=1.0, sample_weight=None, criterion="gini", categorical=(),
-          negative_class=0):  # fmt: skip
+          negative_class=0, sample_cost=None):  # fmt: skip
     """Boost stumps; one Round for each round that is kept.
 
     With `subsample` a failing round has vote 0 and leaves the weights as they are. With `out_of_bag` votes and costs
@@ -378,12 +390,20 @@ def boost(X, y, method, *, n_rounds, costs=None, alpha="error", costs_on="all", 
     X, y = np.asarray(X, dtype=float)[present].tolist(), np.asarray(y)[present].tolist()
     sample_weight = sample_weight[present].tolist()
     K, rows = max(y) + 1, range(len(y))
-    rule, costs = rule_and_costs(method, K, costs, alpha, costs_on, dialect)
+    by_row = sample_cost is not None
+    if by_row:
+        of_class = [1.0] * K if costs is None else costs
+        costs = [c * of_class[k] for c, k in zip(np.asarray(sample_cost, dtype=float)[present], y, strict=True)]
+    rule, costs = rule_and_costs(method, K, costs, alpha, costs_on, dialect, by_row)
+    c_row, initial = (costs, rule.initial) if by_row else ([costs[k] for k in y], [rule.initial[k] for k in y])
+    if by_row:
+        costs = [np.average([c_row[i] for i in rows if y[i] == k],
+                            weights=[sample_weight[i] for i in rows if y[i] == k]) for k in range(K)]  # fmt: skip
     cap = 0.5 * (math.log(max(sum(sample_weight), len(y))) + math.log(K - 1))
     splits = candidates(X, categorical)
 
-    total = sum(sample_weight[i] * rule.initial[y[i]] for i in rows)
-    D = [sample_weight[i] * rule.initial[y[i]] / total for i in rows]
+    total = sum(sample_weight[i] * initial[i] for i in rows)
+    D = [sample_weight[i] * initial[i] / total for i in rows]
     ensemble = [0.0 if K == 2 else [0.0] * K for _ in rows]
     unseen_ensemble, heard = list(ensemble), set()
     kept_X, kept_y, kept_D = [], [], []
@@ -436,10 +456,14 @@ def boost(X, y, method, *, n_rounds, costs=None, alpha="error", costs_on="all", 
             C = recalls_of_some(y, h, sample_weight, K, unseen, recalls(y, h, sample_weight, K))
             C = cumulative_costs(C)
         if rule.rates_of == "ensemble":
-            a = used(vote(rule, judged, costs, cap), K, learning_rate)
+            a = used(vote(rule, judged, costs, cap, K), K, learning_rate)
             provisional = add_votes(ensemble, h, a, rule.decision)
             C = cumulative_costs(recall_of(provisional, heard_by_the_unseen(a, unseen_ensemble)))
-        votes = vote(rule, judged, C, cap)
+        if by_row:
+            judged_D = [D[i] / mass * (i in unseen) for i in rows] if out_of_bag and mass > 0 else D
+            votes = vote(rule, weights_by_row(judged_D, y, h), C, cap, K)
+        else:
+            votes = vote(rule, judged, C, cap, K)
         if votes is None and t > 0 and not subsample:
             break
         a = [0.0] * K if votes is None and subsample else used(votes, K, learning_rate)
@@ -447,13 +471,14 @@ def boost(X, y, method, *, n_rounds, costs=None, alpha="error", costs_on="all", 
         recall = recall_of(ensemble, unseen_ensemble)
 
         # 5. the factors and the new weights
-        F = [[(rule.right if k == p else rule.wrong)(a[p], C[k]) for p in range(K)] for k in range(K)]
-        if votes is None and subsample:
-            F = [[1.0] * K for _ in range(K)]
-        Z = sum(F[k][p] * W[k][p] for k in range(K) for p in range(K))
+        def factor(t, p, c, a=a, failed=votes is None and subsample):
+            return 1.0 if failed else (rule.right if t == p else rule.wrong)(a[p], c)
+
+        f = [factor(y[i], h[i], c_row[i] if by_row else C[y[i]]) for i in rows]
+        Z = sum(f[i] * D[i] for i in rows)
         bound *= Z
-        before, D, mass = D, [D[i] * F[y[i]][h[i]] / Z for i in rows], [sum(row) for row in W]
-        kept_D = [w * F[k][p] / Z for w, k, p in zip(kept_D, kept_y, kept_h, strict=True)]
+        before, D, mass = D, [D[i] * f[i] / Z for i in rows], [sum(row) for row in W]
+        kept_D = [w * factor(k, p, C[k]) / Z for w, k, p in zip(kept_D, kept_y, kept_h, strict=True)]
         rounds.append(Round(*split, *classes, h, a, e, Z, bound, C, mass, recall, before, D, ensemble))
         if (votes is None and not subsample) or wrong_mass(W, [1] * K) <= ROUNDING:
             break

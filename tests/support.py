@@ -35,15 +35,16 @@ class Recorded:
     scores: list
 
 
-def run_engine(X, y, method, *, sample_weight=None, negative_class=0, **params):
+def run_engine(X, y, method, *, sample_weight=None, sample_cost=None, negative_class=0, **params):
     """Train as an estimator would, keeping every round's weights and scores in the order of the rows given."""
     weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     used = np.flatnonzero(weight)
     y = np.asarray(y)
     classes = np.unique(y[used])
     problem = TrainingSet(
-        read(X).take(used), np.searchsorted(classes, y[used]), weight[used], classes, negative_class, used
-    )
+        read(X).take(used), np.searchsorted(classes, y[used]), weight[used], classes, negative_class, used,
+        cost=None if sample_cost is None else np.asarray(sample_cost, dtype=float)[used],
+    )  # fmt: skip
     settings = read_settings(
         adacc.BoostingClassifier(method, **{"multi_class": "joint", **params}).get_params(deep=False)
     )

@@ -28,6 +28,10 @@ class CGAda(AdaBoost):
 
     uses_costs = True
 
+    @property
+    def takes_row_costs(self) -> bool:
+        return True
+
     def initial(self, costs: Array) -> Array:
         return costs
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import exp
 from typing import Any
 
 import numpy as np
 
-from adacc.algorithms.base import Array, Rule, factor_matrix, half_log_odds, right_and_wrong
+from adacc.algorithms.base import Array, CostSums, Rule, half_log_odds, right_and_wrong, weigh_costs
 
 
 @dataclass(frozen=True)
@@ -21,18 +22,22 @@ class AdaC1(Rule):
 
     uses_costs = True
 
+    @property
+    def takes_row_costs(self) -> bool:
+        return True
+
     def initial(self, costs: Array) -> Array:
         return costs
 
-    def vote(self, W: Array, costs: Array) -> Any:
-        r, w = right_and_wrong(costs[:, None] * W)
+    def vote(self, W: Array, costs: Array | CostSums) -> Any:
+        r, w = right_and_wrong(weigh_costs(W, costs))
         if self.dialect == "authors":
             return half_log_odds(r, w, len(W))
         return half_log_odds(1.0 + r - w, 1.0 - r + w, len(W))
 
-    def factors(self, alpha: Any, costs: Array) -> Array:
+    def factors_by_outcome(self, alpha: Any, costs: Any) -> tuple[Any, Any]:
         wrong = np.exp(costs * alpha)
-        return factor_matrix(1.0 if self.dialect == "authors" else 1.0 / wrong, wrong, len(costs))
+        return 1.0 if self.dialect == "authors" else 1.0 / wrong, wrong
 
 
 @dataclass(frozen=True)
@@ -44,14 +49,18 @@ class AdaC2(Rule):
 
     uses_costs = True
 
+    @property
+    def takes_row_costs(self) -> bool:
+        return True
+
     def initial(self, costs: Array) -> Array:
         return costs
 
-    def vote(self, W: Array, costs: Array) -> Any:
-        return half_log_odds(*right_and_wrong(costs[:, None] * W), len(W))
+    def vote(self, W: Array, costs: Array | CostSums) -> Any:
+        return half_log_odds(*right_and_wrong(weigh_costs(W, costs)), len(W))
 
-    def factors(self, alpha: Any, costs: Array) -> Array:
-        return costs[:, None] * super().factors(alpha, costs)
+    def factors_by_outcome(self, alpha: Any, costs: Any) -> tuple[Any, Any]:
+        return costs * exp(-alpha), costs * exp(alpha)
 
 
 @dataclass(frozen=True)
@@ -63,11 +72,11 @@ class AdaC3(AdaC1):
     Authors' dialect: all rows · c, wrong rows · exp(c·alpha) besides.
     """
 
-    def vote(self, W: Array, costs: Array) -> Any:
-        weighted = costs[:, None] * W
-        s = weighted.sum()
-        r, w = right_and_wrong(costs[:, None] * weighted)
+    def vote(self, W: Array, costs: Array | CostSums) -> Any:
+        s = weigh_costs(W, costs).sum()
+        r, w = right_and_wrong(weigh_costs(W, costs, power=2))
         return half_log_odds(s + r - w, s - r + w, len(W))
 
-    def factors(self, alpha: Any, costs: Array) -> Array:
-        return costs[:, None] * super().factors(alpha, costs)
+    def factors_by_outcome(self, alpha: Any, costs: Any) -> tuple[Any, Any]:
+        right, wrong = super().factors_by_outcome(alpha, costs)
+        return costs * right, costs * wrong

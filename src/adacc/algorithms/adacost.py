@@ -8,7 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from adacc.algorithms.base import Array, Rule, factor_matrix, half_log_odds
+from adacc.algorithms.base import (
+    Array,
+    CostSums,
+    Rule,
+    factor_matrix,
+    half_log_odds,
+    right_and_wrong,
+    weigh_costs,
+)
 
 
 @dataclass(frozen=True)
@@ -25,18 +33,30 @@ class AdaCost(Rule):
 
     uses_costs = True
 
+    @property
+    def takes_row_costs(self) -> bool:
+        return self.dialect == "paper"  # the other one swaps the costs of classes
+
     def initial(self, costs: Array) -> Array:
         return costs
 
-    def vote(self, W: Array, costs: Array) -> Any:
+    def vote(self, W: Array, costs: Array | CostSums) -> Any:
         if self.alpha == "error":
             return super().vote(W, costs)
+        if isinstance(costs, CostSums):
+            (r, w), (r_cost, w_cost) = right_and_wrong(W), right_and_wrong(weigh_costs(W, costs))
+            rho = 0.5 * (r - r_cost) - 0.5 * (w + w_cost)
+            return half_log_odds(1.0 + rho, 1.0 - rho, len(W))
         beta_right, beta_wrong = _betas(costs, self.dialect)
         rho = (factor_matrix(beta_right, -beta_wrong, len(W)) * W).sum()
         return half_log_odds(1.0 + rho, 1.0 - rho, len(W))
 
     def factors(self, alpha: Any, costs: Array) -> Array:
         return np.exp(alpha * _exponents(tuple(costs.tolist()), self.dialect))
+
+    def factors_by_outcome(self, alpha: Any, costs: Any) -> tuple[Any, Any]:
+        beta_right, beta_wrong = _betas(costs, self.dialect)
+        return np.exp(-alpha * beta_right), np.exp(alpha * beta_wrong)
 
 
 @lru_cache

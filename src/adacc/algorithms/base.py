@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from math import exp, inf, log
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,17 @@ ARGUMENTS = {
     "rates": "ndarray of shape (n_classes,)\n    Error rate of each class.",
 }
 """Descriptions of the arguments of a rule's formulas."""
+
+
+class CostSums(NamedTuple):
+    """Σ c·D and Σ c²·D over the rows of each (true, predicted) pair, for costs c by row.
+
+    They take the place of the costs by class in `Rule.vote`: a vote is a function of such sums (`weigh_costs`).
+    """
+
+    first: Array  # (n_classes, n_classes)
+    second: Array  # (n_classes, n_classes)
+
 
 ROUNDING = 1e-10
 """Votes, vote sums and odds that differ by less are equal. Otherwise the order of summation would decide ties."""
@@ -87,12 +98,25 @@ class Rule:
     @described(ARGUMENTS, returns="ndarray of shape (n_classes, n_classes)")
     def factors(self, alpha: Any, costs: Array) -> Array:
         """``F[t, p]``, the factor of the weight of a row of class t that is predicted as p."""
-        return factor_matrix(exp(-alpha), exp(alpha), len(costs))
+        return factor_matrix(*self.factors_by_outcome(alpha, costs), len(costs))
+
+    @described(ARGUMENTS, returns="right, wrong : float or ndarray")
+    def factors_by_outcome(self, alpha: Any, costs: Any) -> tuple[Any, Any]:
+        """Factors of the weights of correctly and of wrongly predicted rows, one number each or one for each cost."""
+        return exp(-alpha), exp(alpha)
 
     @property
     def costs_vote(self) -> bool:
         """Whether the vote depends on the costs of the round; used if ``costs_follow`` is set."""
         return True
+
+    @property
+    def takes_row_costs(self) -> bool:
+        """Whether the formulas hold for costs by row, for methods that use costs.
+
+        `initial` and `factors_by_outcome` are then computed by element, and `vote` accepts `CostSums`.
+        """
+        return False
 
     @property
     def keeps_synthetic_rows(self) -> bool:
@@ -119,6 +143,15 @@ def right_and_wrong(W: Array) -> tuple[float, float]:
     right = sum(masses[::step])
     del masses[::step]
     return right, sum(masses)
+
+
+def weigh_costs(W: Array, costs: Any, power: int = 1) -> Array:
+    """Σ c^power·D over the rows of each (true, predicted) pair, for costs by class or by row (`CostSums`)."""
+    if isinstance(costs, CostSums):
+        return costs[power - 1]
+    for _ in range(power):
+        W = costs[:, None] * W
+    return W
 
 
 def half_log_odds(right: float, wrong: float, n_classes: int) -> float | None:

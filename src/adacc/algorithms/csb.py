@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from adacc.algorithms.base import Array, Rule, factor_matrix
+from adacc.algorithms.base import Array, Rule
 
 
 @dataclass(frozen=True)
@@ -25,12 +25,16 @@ class CSB2(Rule):
 
     uses_costs = True
 
+    @property
+    def takes_row_costs(self) -> bool:
+        return True
+
     def initial(self, costs: Array) -> Array:
         return costs
 
-    def factors(self, alpha: Any, costs: Array) -> Array:
+    def factors_by_outcome(self, alpha: Any, costs: Any) -> tuple[Any, Any]:
         right = costs if self.costs_on == "all" else 1.0
-        return factor_matrix(right * exp(-alpha), costs * exp(alpha), len(costs))
+        return right * exp(-alpha), costs * exp(alpha)
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,7 @@ class CSB1(CSB2):
     D_1 = c,   D <- D · c · exp(∓1);   authors' dialect: wrong rows · exp(c), the others unchanged
     """
 
-    def factors(self, alpha: Any, costs: Array) -> Array:
+    def factors_by_outcome(self, alpha: Any, costs: Any) -> tuple[Any, Any]:
         if self.dialect == "authors":
-            return factor_matrix(1.0, np.exp(costs), len(costs))
-        return super().factors(1.0, costs)
+            return 1.0, np.exp(costs)
+        return super().factors_by_outcome(1.0, costs)

@@ -45,10 +45,13 @@ class TrainingBackend(Protocol):
         Summed sample weight of each class.
     class_weight : ndarray of shape (n_classes,)
         Current weight of each class; sums to 1.
+    vote_costs : ndarray of shape (n_classes,) or CostSums
+        Costs for the vote of the current round: those of the plan, or sums of the costs of the rows.
     """
 
     plan: Plan
     given_weight: Array
+    vote_costs: Any
 
     @property
     def class_weight(self) -> Array: ...
@@ -69,7 +72,8 @@ class TrainingBackend(Protocol):
     def finish_round(self, change: Any, F: Array, W: Array) -> tuple[Array, float]:
         """Add `change` to the vote of the current model and multiply the weights by ``F / Z``.
 
-        Returns the recall of each class and Z. `F` is divided by Z in place.
+        Returns the recall of each class and Z. `F` is divided by Z in place. With costs by row, every row has its own
+        factor, and `F` is replaced by the ratio of the new weight of each pair to the old one.
         """
 
     def models(self, fitted: list[Any]) -> Models:

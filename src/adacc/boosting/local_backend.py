@@ -58,6 +58,7 @@ class LocalBackend:
         self.plan, self.learner, self.sampler, self.decision_variants = plan, learner, sampler, decision_variants
         self.rows = rows = learner.rows
         self.given_weight = rows.class_weight
+        self.vote_costs: Any = plan.costs
         initial = plan.rule.initial(plan.costs) if initial is None else initial
         self.weights = Weights(rows, initial)
         self.score_tracker = ScoreTracker(rows, plan)
@@ -101,10 +102,14 @@ class LocalBackend:
         if recall is None or change != 0.0:
             recall = self.add_vote(change)
         self._add_variant_votes(self._leaves, self._vote)
-        Z = self.weights.update(F, W, self.score_tracker.predicted, self.score_tracker.counts)
+        Z = self._reweigh(self._vote, F, W)
         if self.sampler is not None:
             self.sampler.update(F)
         return recall, Z
+
+    def _reweigh(self, alpha: Any, F: Array, W: Array) -> float:
+        """Update the weights after the vote `alpha`, and return Z; `F` is divided by Z in place."""
+        return self.weights.update(F, W, self.score_tracker.predicted, self.score_tracker.counts)
 
     def _add_variant_votes(self, leaves: LeafAssignment, alpha: Any) -> None:
         if self._variant_trackers:
@@ -119,7 +124,7 @@ class LocalBackend:
                 self._out_of_bag.start_round(self.sampler.draw(self.weights, t), leaves)
             self._add_vote(leaves, ensemble.votes[t])
             self._add_variant_votes(leaves, ensemble.votes[t])
-            self.weights.update(factors, W, self.score_tracker.predicted, self.score_tracker.counts)
+            self._reweigh(ensemble.history["alpha"][t], factors, W)
             yield factors
         self.weights.reset()
 

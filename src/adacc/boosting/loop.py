@@ -102,7 +102,7 @@ class Boosting:
         first to measure these rates. If the vote depends on the costs, it is then computed again.
         """
         rule, costs = self.plan.rule, self.plan.costs
-        alpha = self._clip(rule.vote(W, costs))
+        alpha = self._clip(rule.vote(W, self.backend.vote_costs))
         if rule.costs_follow is None:
             return alpha, 0.0, costs
         provisional = 1.0 if alpha is None else alpha

@@ -55,6 +55,7 @@ def problem_rows(training_set: TrainingSet, code: NDArray[np.int8]) -> tuple[Tra
         negative_class=heavier_side(np.bincount(y, weight, 2)),
         numbers=training_set.numbers[members],
         groups=None if training_set.groups is None else training_set.groups[members],
+        cost=None if training_set.cost is None else training_set.cost[members],
     )
     return problem, members
 

@@ -102,11 +102,16 @@ class OutOfBagTracker:
 
     def weigh(self, weights: Weights, W: Array) -> Array:
         """Weight of each (true, predicted) pair of the out-of-bag rows, normalised to 1; `W` if their weight is 0."""
-        n_classes = self.rows.n_classes
-        pairs = self._true[self._unseen].astype(np.intp) * n_classes + self._predicted
-        unseen = np.bincount(pairs, weights.values[self._unseen], n_classes**2).reshape(n_classes, n_classes)
+        unseen = self.sum_pairs(weights.values)
         total = unseen.sum()
         return unseen / total if total > 0.0 else W
+
+    def sum_pairs(self, amounts: Array) -> Array:
+        """Sum of the amounts of the out-of-bag rows of each (true, predicted) pair; `amounts` are those of all rows."""
+        n_classes = self.rows.n_classes
+        pairs = self._true[self._unseen].astype(np.intp) * n_classes + self._predicted
+        sums: Array = np.bincount(pairs, amounts[self._unseen], n_classes**2)  # type: ignore[assignment]
+        return sums.reshape(n_classes, n_classes)
 
     def add_vote(self, alpha: Any, recall: Array) -> Array:
         """Add the vote to the scores of the out-of-bag rows; recall of each class among rows with at least one vote."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from adacc.boosting.early_stopping import EarlyStopping
 from adacc.boosting.local_backend import LocalBackend
 from adacc.boosting.loop import Boosting
 from adacc.boosting.problems import SharedBins, problem_rows, problem_settings
+from adacc.boosting.row_costs import RowCostBackend, row_costs
 from adacc.boosting.samplers import GroupSubsampler, KeptSmote, Sampler, Smote, Subsampler
 from adacc.boosting.settings import Settings
 from adacc.costs import class_costs
@@ -59,7 +61,8 @@ class FitSession:
         self._binned: BinnedDataset | None = None
         if settings.native_learner is not None:
             columns = columns or _columns(settings, training_set, start)
-            collapse = not settings.draws_rows  # samplers draw single rows
+            # Samplers draw single rows, and rows with equal bins may have different costs.
+            collapse = not settings.draws_rows and training_set.cost is None
             self._binned = BinnedDataset(columns, training_set.table.n_columns, training_set.rows, threads, collapse)
         self.prepared: Any = None
         if held_out is not None:
@@ -126,6 +129,9 @@ def _train_problems(
     after_round: AfterRound,
 ) -> Trained:
     """Boost every two-class problem, one per thread, on the bins of all rows."""
+    if training_set.cost is not None:  # every row keeps the cost of its own class in all problems
+        training_set = replace(training_set, cost=row_costs(settings, training_set))
+        settings = settings.with_costs("balanced")
     shared = None
     if settings.native_learner is not None:
         columns = _columns(settings, training_set, start)
@@ -156,7 +162,11 @@ def train_on(
     plan, *decision_variants = plans = [plan_for(each, training_set) for each in several]
     learner = session.learner(settings, threads)
     sampler = _sampler(settings, training_set, learner, start)
-    backend = LocalBackend(plan, learner, sampler, decision_variants, settings.out_of_bag)
+    if training_set.cost is None:
+        backend = LocalBackend(plan, learner, sampler, decision_variants, settings.out_of_bag)
+    else:
+        costs = row_costs(settings, training_set)
+        backend = RowCostBackend(plan, learner, sampler, settings.out_of_bag, costs)
     boosting = Boosting(backend, skips_failed_rounds=settings.subsample < 1.0)
     if start is not None:
         boosting.resume(start, backend.replay(start, training_set.table))
@@ -207,8 +217,13 @@ def make_plan(settings: Settings, classes: NDArray[Any], class_weight: Array, ne
 
 
 def plan_for(settings: Settings, training_set: TrainingSet) -> Plan:
-    """The plan of these settings for a training set."""
-    return make_plan(settings, training_set.classes, training_set.rows.class_weight, training_set.negative_class)
+    """The plan of these settings for a training set; with costs by row, the cost of a class is the mean of its rows."""
+    class_weight = training_set.rows.class_weight
+    plan = make_plan(settings, training_set.classes, class_weight, training_set.negative_class)
+    if training_set.cost is None:
+        return plan
+    weighted = training_set.weight * row_costs(settings, training_set)
+    return replace(plan, costs=np.bincount(training_set.y, weighted, len(class_weight)) / class_weight)
 
 
 def _sampler(settings: Settings, training_set: TrainingSet, learner: Learner, start: Ensemble | None) -> Sampler | None:

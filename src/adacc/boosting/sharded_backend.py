@@ -311,7 +311,7 @@ class ShardedBackend:
         monotonic_cst: MonotonicCst | None = None,
     ) -> None:
         self.plan, self.bin_mapper, self.executor = plan, bin_mapper, executor
-        self.given_weight = class_weight
+        self.given_weight, self.vote_costs = class_weight, plan.costs
         initial = plan.rule.initial(plan.costs) * class_weight
         self.class_weight = initial / initial.sum()
         self._splitter = Splitter(bin_mapper, len(class_weight), criterion, plan.negative_class, monotonic_cst)

@@ -113,3 +113,22 @@ class Weights:
         )  # fmt: skip
         self.any_stale = n_stale > 0
         return Z
+
+
+class RowWeights(Weights):
+    """The distribution D, updated by a factor of each row.
+
+    Nearly all rows change in every round, so that all are listed and the histograms start from zero each time.
+    `initial` is the weight of each row before the first round, relative to its sample weight.
+    """
+
+    def __init__(self, rows: Rows, initial: Array) -> None:
+        super().__init__(rows, np.ones(rows.n_classes))
+        self.multiply(initial)
+
+    def multiply(self, factors: Array) -> float:
+        """Multiply the weight of each row by its factor divided by Z, and return Z."""
+        self.raw *= factors
+        Z = float((self.scale * self.rows.by_class(self.raw)).sum())
+        self.reset()
+        return Z

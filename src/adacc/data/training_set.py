@@ -27,6 +27,7 @@ class TrainingSet:
     negative_class: int
     numbers: NDArray[np.intp]  # (n_rows,): position of each row in the user's data
     groups: NDArray[np.intp] | None = None  # (n_rows,): group index of each row; splits keep groups together
+    cost: Array | None = None  # (n_rows,): cost of misclassifying each row; None if costs are given by class only
 
     @cached_property
     def rows(self) -> Rows:
@@ -40,6 +41,7 @@ class TrainingSet:
             weight=as_counts(self.weight[rows]),
             numbers=self.numbers[rows],
             groups=None if self.groups is None else self.groups[rows],
+            cost=None if self.cost is None else self.cost[rows],
         )
 
     def split(self, fraction: float, seed: int) -> tuple[TrainingSet, TrainingSet]:

@@ -23,7 +23,7 @@ from adacc.estimators.input_validation import columns_of, columns_restored_on_fa
 from adacc.estimators.monotonic import constrain
 from adacc.estimators.parameters import parameters
 from adacc.estimators.provenance import check_same_training, training_record
-from adacc.estimators.settings import read_settings
+from adacc.estimators.settings import check_takes_row_costs, read_settings
 from adacc.model.ensemble import Ensemble
 from adacc.model.fitted import FittedModel
 
@@ -78,6 +78,7 @@ class BaseBoosting(CallbackSupportMixin, BaseAdditiveClassifier):
         y_val: ArrayLike | None = None,
         sample_weight_val: ArrayLike | None = None,
         groups: ArrayLike | None = None,
+        sample_cost: ArrayLike | None = None,
     ) -> Any:
         """Fit the boosted ensemble.
 
@@ -94,6 +95,10 @@ class BaseBoosting(CallbackSupportMixin, BaseAdditiveClassifier):
         groups : array of shape (n_samples,), default=None
             Group of each row, such as a patient. Rows of one group are never on both sides of a split, be it for
             calibration, early stopping or out-of-bag rates.
+        sample_cost : array of shape (n_samples,), default=None
+            Cost of misclassifying each row, such as the amount of a transaction, for CGAda, CSB1, CSB2, AdaCost, AdaC1,
+            AdaC2 and AdaC3. It is multiplied by the `costs` of the class, unless these are "balanced". Only the ratios
+            of the costs matter. See docs/methods.md.
 
         Returns
         -------
@@ -105,7 +110,10 @@ class BaseBoosting(CallbackSupportMixin, BaseAdditiveClassifier):
             start = None if previous is None else previous.ensemble
             if previous is not None and previous.seed is not None:
                 settings = replace(settings, seed=previous.seed)  # hold out and draw the same rows as before
-            training_set = read_training(self, X, y, sample_weight, groups, reset=start is None)
+            check_takes_row_costs(settings, sample_cost)
+            training_set = read_training(
+                self, X, y, sample_weight, groups, reset=start is None, sample_cost=sample_cost
+            )
             settings = constrain(settings, self, training_set.table.categorical, len(training_set.classes))
             if previous is not None:
                 _check_warm_start(previous, settings, training_set)
@@ -175,7 +183,7 @@ def _check_warm_start(previous: FittedModel, settings: Settings, training_set: T
     expected, classes = previous.classes.tolist(), training_set.classes.tolist()
     if expected != classes:
         raise ValueError(f"warm_start needs the classes of the last fit, {expected}, got {classes}")
-    check_same_training(previous.training, settings, training_set.classes)
+    check_same_training(previous.training, settings, training_set.classes, training_set.cost is not None)
     previous.check(training_set.table)
     n_rounds = previous.ensemble.n_rounds
     if settings.n_rounds < n_rounds:
@@ -190,4 +198,6 @@ def finish_model(model: FittedModel, training_set: TrainingSet, settings: Settin
     if settings.calibration is not None:
         calibrator, multipliers = calibrate(settings, training_set, model.ensemble, settings.calibration)
         model = replace(model, calibrator=calibrator, multipliers=multipliers)
-    return replace(model, training=training_record(settings, model.classes), seed=settings.seed)
+    return replace(
+        model, training=training_record(settings, model.classes, training_set.cost is not None), seed=settings.seed
+    )

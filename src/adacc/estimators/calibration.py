@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from adacc.algorithms.base import Array
 from adacc.boosting.backend import Plan
+from adacc.boosting.row_costs import row_costs
 from adacc.boosting.session import plan_for, train
 from adacc.boosting.settings import Settings
 from adacc.data.training_set import TrainingSet
@@ -29,6 +30,8 @@ def calibrate(
         rows, scores = held_out_scores(replace(settings, n_rounds=ensemble.n_rounds), training_set, cv)
     terms, y = calibration_terms(settings, plan_for(settings, training_set)), training_set.y[rows]
     weight = training_set.weight[rows] * terms.class_weight[y]
+    if settings.decides_by_probability and training_set.cost is not None:
+        weight = training_set.weight[rows] * settings.rule.initial(row_costs(settings, training_set))[rows]
     return Calibrator.fit(kind, scores, y, len(training_set.classes), weight, terms.rising), terms.multipliers
 
 

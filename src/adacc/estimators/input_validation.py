@@ -110,9 +110,15 @@ def _is_plain_matrix(estimator: Any, X: Any) -> bool:
 
 
 def read_training(
-    estimator: Any, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, reset: bool = True
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    groups: Any = None,
+    reset: bool = True,
+    sample_cost: Any = None,
 ) -> TrainingSet:
-    """Validate X, y, the weights and the groups, and record the columns."""
+    """Validate X, y, the weights, groups and costs of the rows, and record the columns."""
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
     table = read_table(estimator, X, reset=reset)
@@ -120,15 +126,19 @@ def read_training(
     check_consistent_length(table.native, labels)
     weight = check_weight(sample_weight, table.n_rows, "sample_weight")
     group = check_groups(groups, table.n_rows)
+    cost = None if sample_cost is None else read_weight(sample_cost, table.n_rows, "sample_cost")
     used = np.flatnonzero(weight)
     has_zero_weights = len(used) < table.n_rows
     if has_zero_weights:
         table, labels, weight = table.take(used), labels[used], weight[used]
         group = None if group is None else group[used]
+        cost = None if cost is None else cost[used]
+    if cost is not None and not cost.any():
+        raise ValueError(NO_WEIGHT.format("sample_cost"))
     classes, true = number_labels(labels)
     check_classes(classes, has_zero_weights)
     negative_class = find_negative_class(estimator.pos_label, classes, np.bincount(true, weight))
-    return TrainingSet(table, true, weight, classes, negative_class, used, group)
+    return TrainingSet(table, true, weight, classes, negative_class, used, group, cost)
 
 
 def hold_out(

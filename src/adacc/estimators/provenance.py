@@ -24,8 +24,8 @@ _TAGS = frozenset({"dict", "set", "array", "name", "unknown"})
 """Keys that mark a JSON object as an encoded value rather than a group of entries."""
 
 
-def training_record(settings: Settings, classes: NDArray[Any]) -> dict[str, Any]:
-    """The settings that must be equal for a warm start.
+def training_record(settings: Settings, classes: NDArray[Any], has_row_costs: bool = False) -> dict[str, Any]:
+    """The settings that must be equal for a warm start; `has_row_costs` tells whether the rows have their own costs.
 
     Calibration is included only if its probabilities decide; otherwise it can be changed after training.
     """
@@ -45,10 +45,13 @@ def training_record(settings: Settings, classes: NDArray[Any]) -> dict[str, Any]
         "options": _options(settings, classes),
         "learner": learner,
         **({} if settings.codes(len(classes)) is None else {"multi_class": settings.multi_class}),
+        **({"sample_cost": True} if has_row_costs else {}),
     }
 
 
-def check_same_training(last: dict[str, Any] | str | None, settings: Settings, classes: NDArray[Any]) -> None:
+def check_same_training(
+    last: dict[str, Any] | str | None, settings: Settings, classes: NDArray[Any], has_row_costs: bool
+) -> None:
     """Raise an error that names the first difference between the last fit and these settings, if there is any."""
     if last is None:
         raise ValueError("warm_start needs the record of the last fit, which this model lacks; set warm_start=False")
@@ -60,7 +63,10 @@ def check_same_training(last: dict[str, Any] | str | None, settings: Settings, c
             f"warm_start needs the same method, options and weak learner as in the last fit: was {last}, got {text}. "
             "The model file has format 1, which stores the settings as text: the order of the costs must also be equal"
         )
-    difference = _difference(last, training_record(settings, classes), ())
+    if has_row_costs != bool(last.get("sample_cost")):
+        was, got = ("without", "with") if has_row_costs else ("with", "without")
+        raise ValueError(f"warm_start needs the sample_cost of the last fit: that was {was} sample_cost, this is {got}")
+    difference = _difference(last, training_record(settings, classes, has_row_costs), ())
     if difference is None:
         return
     path, was, got = difference

@@ -28,7 +28,7 @@ from adacc.estimators.folds import search_folds
 from adacc.estimators.input_validation import columns_of, read_training, set_columns
 from adacc.estimators.monotonic import constrain
 from adacc.estimators.scoring import ranks, read_scoring, score, scores_by_counts, without_predicting
-from adacc.estimators.settings import whole
+from adacc.estimators.settings import check_takes_row_costs, whole
 from adacc.estimators.unseen_categories import unseen_ignored
 from adacc.model.fitted import FittedModel
 
@@ -157,7 +157,12 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.rounds = rounds
 
     def fit(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        sample_cost: ArrayLike | None = None,
     ) -> CostSearchCV:
         """Run the search, and fit the estimator with the best candidate.
 
@@ -172,6 +177,9 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         groups : array of shape (n_samples,), default=None
             Group of each row. The folds of an int `cv` and of the estimator's own cross-validation do not split groups;
             a splitter receives them.
+        sample_cost : array of shape (n_samples,), default=None
+            Cost of misclassifying each row, by which the candidate costs of its class are multiplied; see the `fit` of
+            the estimator.
 
         Returns
         -------
@@ -179,7 +187,8 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         settings, rounds = read_search(self)
         template = clone(self.estimator)
-        training_set = read_training(template, X, y, sample_weight, groups)
+        check_takes_row_costs(settings, sample_cost)
+        training_set = read_training(template, X, y, sample_weight, groups, sample_cost=sample_cost)
         settings = constrain(settings, template, training_set.table.categorical, len(training_set.classes))
         columns = columns_of(template)
         grid = Grid(

@@ -58,6 +58,18 @@ def read_settings(params: dict[str, Any]) -> Settings:
     )
 
 
+def check_takes_row_costs(settings: Settings, sample_cost: Any) -> None:
+    """Raise an error if `sample_cost` is given and the method has no formulas for costs by row."""
+    rule, label = settings.rule, settings.method.label
+    if sample_cost is None or rule.takes_row_costs:
+        return
+    if not rule.uses_costs:
+        raise ValueError(f"sample_cost must be None for {label}, which takes no costs")
+    if rule.dialect == "authors":
+        raise ValueError(f"sample_cost must be None for {label} with dialect='authors', which swaps the class costs")
+    raise ValueError(f"sample_cost must be None for {label}")
+
+
 def read_growth(params: dict[str, Any]) -> Growth:
     """Validate the parameters that limit the growth of trees."""
     depth, leaves, features = params["max_depth"], params["max_leaf_nodes"], params["max_features"]
