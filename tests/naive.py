@@ -6,8 +6,9 @@
 Conventions beyond docs/methods.md:
 
 - Costs are divided by their maximum. The cost of a row (`sample_cost`) is multiplied by that of its class, and the
-  products are divided by their maximum; the cost of a class is then the mean of its rows by sample_weight. Rows of sample_weight 0 are dropped first: all lists, and the rows that
-  `sample` returns, count over those that remain.
+  products are divided by their maximum; the cost of a class is then the mean of its rows by sample_weight.
+- Rows of sample_weight 0 are dropped first: all lists, and the rows that `sample` returns, count over those that
+  remain.
 - A vote is ½(ln odds + ln(K-1)) and counts if it exceeds ROUNDING. Odds whose denominator is at most ROUNDING
   times the numerator are infinite: their vote is the cap ½(ln n + ln(K-1)), n = max(Σ sample_weight,
   rows). Finite votes are never cut. Then the learning rate multiplies the vote, before any use of it.

@@ -90,3 +90,53 @@ def test_one_class_has_no_area():
 def test_errors(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def cost_by_hand(true, predicted, fp_cost, fn_cost, tp_cost, tn_cost, weight):
+    """Row by row."""
+    of_pair = {(False, True): fp_cost, (True, False): fn_cost, (True, True): tp_cost, (False, False): tn_cost}
+    pairs = zip(true.tolist(), map(bool, predicted), strict=True)
+    return sum(weight[i] * of_pair[pair][i] for i, pair in enumerate(pairs))
+
+
+@given(rows, st.integers(0, 10**6))
+def test_costs_and_savings_by_hand(rows, seed):
+    true, predicted, _, weight = map(np.array, zip(*rows, strict=True))
+    names = ("fp_cost", "fn_cost", "tp_cost", "tn_cost")
+    costs = dict(zip(names, np.random.default_rng(seed).uniform(0.1, 9.0, (4, len(true))), strict=True))
+    given = {**costs, "pos_label": True, "sample_weight": weight}
+    cost, zero, one = (
+        cost_by_hand(true, each, *costs.values(), weight)
+        for each in (predicted, np.zeros(len(true)), np.ones(len(true)))
+    )
+    assert metrics.cost_loss(true, predicted, **given) == pytest.approx(cost)
+    assert metrics.cost_loss(true, predicted, normalize=True, **given) == pytest.approx(cost / weight.sum())
+    assert metrics.naive_baseline(true, **given) == ("one" if one < zero else "zero", pytest.approx(min(zero, one)))
+    for baseline, reference in (("zero_one", min(zero, one)), ("zero", zero), ("one", one)):
+        score = metrics.savings_score(true, predicted, baseline=baseline, **given)
+        assert score == pytest.approx(1 - cost / reference)
+
+
+def test_savings_of_special_predictions():
+    true, amount = np.array([0, 0, 0, 1, 1]), np.array([5.0, 5, 5, 10, 40])
+    assert metrics.savings_score(true, true, fp_cost=1, fn_cost=amount) == 1.0
+    assert metrics.savings_score(true, np.ones(5), fp_cost=1, fn_cost=amount) == 0.0  # always an alarm is the cheaper
+    assert metrics.savings_score(true, np.zeros(5), fp_cost=100, fn_cost=amount) == 0.0
+    assert np.isnan(metrics.savings_score(true, np.zeros(5), fp_cost=1, fn_cost=0))  # nothing to save
+    assert metrics.cost_loss(true, 1 - true, fp_cost=1, fn_cost=amount) == 53.0
+    assert metrics.savings_score(1 - true, true, fp_cost=1, fn_cost=amount, pos_label=0) < 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"fn_cost": [1, 2]}, r"fn_cost must be a number or one for each of the 5 rows, got the shape \(2,\)"),
+        ({"fp_cost": np.nan}, "fp_cost must be finite, got nan"),
+        ({"baseline": "best"}, "baseline must be 'zero_one', 'zero' or 'one', got 'best'"),
+    ],
+)
+def test_errors_of_costs(options, message):
+    with pytest.raises(ValueError, match=message):
+        metrics.savings_score([0, 0, 0, 1, 1], [0, 0, 0, 1, 0], **options)
+    with pytest.raises(ValueError, match="y_true and y_pred must have the same length"):
+        metrics.cost_loss([0, 0, 1], [0, 1])

@@ -1,4 +1,4 @@
-"""The measures of the AdaCC paper.
+"""The measures of the AdaCC paper, and the cost of predictions.
 
 Each takes true and predicted labels, as scikit-learn's metrics do, so that ``make_scorer(adacc.metrics.gmean)`` is a
 scorer. The positive class of two is the rarer one among the true labels unless `pos_label` says otherwise: name it
@@ -7,7 +7,7 @@ where a fold is so small that the rarer one may change.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +16,10 @@ from adacc.docstrings import described
 
 Array = NDArray[np.float64]
 
-__all__ = ["auc", "balanced_accuracy", "confusion", "evaluate", "f1", "gmean", "opm", "tnr", "tpr"]
+__all__ = [
+    "auc", "balanced_accuracy", "confusion", "cost_loss", "evaluate", "f1", "gmean", "naive_baseline", "opm",
+    "savings_score", "tnr", "tpr",
+]  # fmt: skip
 
 ARGUMENTS = {
     "y_true": "array of shape (n_samples,)\n    True labels.",
@@ -25,6 +28,14 @@ ARGUMENTS = {
     "labels": "array of shape (n_classes,)\n    The order of rows and columns; None: all labels that occur, sorted.",
     "pos_label": "label\n    The positive class; None for the rarer one.",
     "sample_weight": "array of shape (n_samples,)\n    Weights of the rows: a row of weight 2 counts as two rows.",
+    "fp_cost": "float or array of shape (n_samples,)\n    Cost of a false alarm, for all rows or for each.",
+    "fn_cost": "float or array of shape (n_samples,)\n    Cost of a false negative (a missed positive row).",
+    "tp_cost": "float or array of shape (n_samples,)\n    Cost of a true positive, such as the cost of an inspection.",
+    "tn_cost": "float or array of shape (n_samples,)\n    Cost of a true negative.",
+    "normalize": "bool\n    Whether to return the mean cost of a row instead of the sum.",
+    "baseline": """{"zero_one", "zero", "one"}
+    Constant prediction to compare with: always negative ("zero"), always positive ("one"), or the cheaper of the two
+    ("zero_one"), as in the paper; `naive_baseline` tells which one that is.""",
 }
 
 
@@ -212,6 +223,135 @@ def evaluate(
         "auc": auc(y_true, y_score, **of_positive),
     }
     return {**found, "opm": sum(found.values()) / len(found)}
+
+
+@described(ARGUMENTS, returns="float")
+def cost_loss(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    fp_cost: ArrayLike = 0.0,
+    fn_cost: ArrayLike = 0.0,
+    tp_cost: ArrayLike = 0.0,
+    tn_cost: ArrayLike = 0.0,
+    normalize: bool = False,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Total cost of the predictions, with costs of all rows or of each row.
+
+    ``make_scorer(cost_loss, greater_is_better=False, fp_cost=5).set_score_request(fn_cost=True)`` is a scorer that
+    receives the `fn_cost` of each row by metadata routing.
+
+    Examples
+    --------
+    >>> cost_loss([0, 0, 0, 1, 1], [0, 0, 1, 1, 0], fp_cost=5, fn_cost=[10, 20, 30, 40, 50])
+    55.0
+    """
+    true, positive, cost = _costs_by_row(y_true, fp_cost, fn_cost, tp_cost, tn_cost, pos_label, sample_weight)
+    predicted = np.asarray(y_pred)
+    if predicted.shape != true.shape:
+        raise ValueError(f"y_true and y_pred must have the same length, got shapes {true.shape}, {predicted.shape}")
+    total = float(np.where(predicted == positive, cost[1], cost[0]).sum())
+    return total / float(_weights(sample_weight, len(true)).sum()) if normalize else total
+
+
+class Baseline(NamedTuple):
+    """A constant prediction: "zero" (always negative) or "one" (always positive), and its total cost."""
+
+    prediction: str
+    cost: float
+
+
+@described(ARGUMENTS, returns='Baseline\n    The ``prediction``, "zero" or "one", and its total ``cost``.')
+def naive_baseline(
+    y_true: ArrayLike,
+    *,
+    fp_cost: ArrayLike = 0.0,
+    fn_cost: ArrayLike = 0.0,
+    tp_cost: ArrayLike = 0.0,
+    tn_cost: ArrayLike = 0.0,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+) -> Baseline:
+    """The cheaper of two constant predictions: never an alarm ("zero", also if both cost the same), or always one.
+
+    Examples
+    --------
+    >>> naive_baseline([0, 0, 0, 1, 1], fp_cost=5, fn_cost=[10, 20, 30, 40, 50])
+    Baseline(prediction='one', cost=15.0)
+    """
+    _, _, cost = _costs_by_row(y_true, fp_cost, fn_cost, tp_cost, tn_cost, pos_label, sample_weight)
+    zero, one = cost.sum(axis=1).tolist()
+    return Baseline("one", one) if one < zero else Baseline("zero", zero)
+
+
+@described(ARGUMENTS, returns="float")
+def savings_score(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    fp_cost: ArrayLike = 0.0,
+    fn_cost: ArrayLike = 0.0,
+    tp_cost: ArrayLike = 0.0,
+    tn_cost: ArrayLike = 0.0,
+    baseline: str = "zero_one",
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Share of the cost of a constant prediction that the predictions save [Correa Bahnsen et al. 2014].
+
+    1 - cost / cost of the baseline: 1 if the predictions cost nothing, 0 if they cost as much as the baseline, negative
+    if they cost more; NaN if the baseline costs nothing.
+
+    Examples
+    --------
+    >>> round(savings_score([0, 0, 0, 1, 1], [0, 0, 1, 1, 0], fp_cost=5, fn_cost=[10, 20, 30, 40, 50]), 3)
+    -2.667
+    >>> round(savings_score([0, 0, 0, 1, 1], [0, 0, 1, 1, 0], fp_cost=5, fn_cost=50, baseline="zero"), 3)
+    0.45
+    """
+    if baseline not in ("zero_one", "zero", "one"):
+        raise ValueError(f"baseline must be 'zero_one', 'zero' or 'one', got {baseline!r}")
+    costs = (fp_cost, fn_cost, tp_cost, tn_cost)
+    _, _, by_row = _costs_by_row(y_true, *costs, pos_label, sample_weight)
+    zero, one = by_row.sum(axis=1).tolist()
+    reference = {"zero_one": min(zero, one), "zero": zero, "one": one}[baseline]
+    cost = cost_loss(
+        y_true, y_pred, fp_cost=fp_cost, fn_cost=fn_cost, tp_cost=tp_cost, tn_cost=tn_cost, pos_label=pos_label,
+        sample_weight=sample_weight,
+    )  # fmt: skip
+    return 1.0 - cost / reference if reference else float("nan")
+
+
+def _costs_by_row(
+    y_true: ArrayLike,
+    fp_cost: ArrayLike,
+    fn_cost: ArrayLike,
+    tp_cost: ArrayLike,
+    tn_cost: ArrayLike,
+    pos_label: Any,
+    sample_weight: ArrayLike | None,
+) -> tuple[NDArray[Any], Any, Array]:
+    """The labels, the positive class, and the weighted cost of each row for a negative and a positive prediction."""
+    true = np.asarray(y_true)
+    if true.ndim != 1 or len(true) == 0:
+        raise ValueError(f"y_true must have one label for each row, got the shape {true.shape}")
+    given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+    costs = {name: np.asarray(cost, dtype=np.float64) for name, cost in given.items()}
+    for name, cost in costs.items():
+        if cost.shape not in ((), true.shape):
+            raise ValueError(
+                f"{name} must be a number or one for each of the {len(true)} rows, got the shape {cost.shape}"
+            )
+        if not np.isfinite(cost).all():
+            raise ValueError(f"{name} must be finite, got {cost.flat[int(np.argmin(np.isfinite(cost)))]}")
+    weight = _weights(sample_weight, len(true))
+    positive = _positive(true, pos_label, weight)
+    is_positive = true == positive
+    negative_prediction = np.where(is_positive, costs["fn_cost"], costs["tn_cost"])
+    positive_prediction = np.where(is_positive, costs["tp_cost"], costs["fp_cost"])
+    return true, positive, weight * np.array([negative_prediction, positive_prediction])
 
 
 def _recalls(y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None) -> Array:

@@ -27,10 +27,7 @@ class CGAda(AdaBoost):
     """
 
     uses_costs = True
-
-    @property
-    def takes_row_costs(self) -> bool:
-        return True
+    takes_row_costs = True
 
     def initial(self, costs: Array) -> Array:
         return costs

@@ -21,10 +21,7 @@ class AdaC1(Rule):
     """
 
     uses_costs = True
-
-    @property
-    def takes_row_costs(self) -> bool:
-        return True
+    takes_row_costs = True
 
     def initial(self, costs: Array) -> Array:
         return costs
@@ -48,10 +45,7 @@ class AdaC2(Rule):
     """
 
     uses_costs = True
-
-    @property
-    def takes_row_costs(self) -> bool:
-        return True
+    takes_row_costs = True
 
     def initial(self, costs: Array) -> Array:
         return costs

@@ -34,7 +34,7 @@ class AdaCost(Rule):
     uses_costs = True
 
     @property
-    def takes_row_costs(self) -> bool:
+    def takes_row_costs(self) -> bool:  # type: ignore[override]
         return self.dialect == "paper"  # the other one swaps the costs of classes
 
     def initial(self, costs: Array) -> Array:

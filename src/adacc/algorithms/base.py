@@ -22,7 +22,9 @@ Array = NDArray[np.float64]
 ARGUMENTS = {
     "W": "ndarray of shape (n_classes, n_classes)\n    Weight of the rows of each (true, predicted) pair of classes.",
     "alpha": "float or ndarray of shape (n_classes,)\n    The vote of the round.",
-    "costs": "ndarray of shape (n_classes,)\n    Cost of each class.",
+    "costs": """ndarray of shape (n_classes,)
+    Cost of each class. With costs by row, `vote` receives `CostSums`, and `initial` and `factors_by_outcome` the costs
+    of all rows.""",
     "rates": "ndarray of shape (n_classes,)\n    Error rate of each class.",
 }
 """Descriptions of the arguments of a rule's formulas."""
@@ -61,6 +63,9 @@ class Rule:
         Whose error rates determine the costs of a round, for methods that compute their costs.
     costs_decide_only : bool
         Whether the costs are used in the decision only, so that the rounds are the same for all costs.
+    takes_row_costs : bool
+        Whether the formulas also hold for costs by row: `initial` and `factors_by_outcome` compute by element, and
+        `vote` accepts `CostSums`.
     bounded : bool
         Whether the product of the normalisers bounds the training error. This holds if every factor is at least that
         of AdaBoost for the same vote.
@@ -71,6 +76,7 @@ class Rule:
     uses_costs: ClassVar[bool] = False
     costs_follow: ClassVar[str | None] = None
     costs_decide_only: ClassVar[bool] = False
+    takes_row_costs: ClassVar[bool] = False
     bounded: ClassVar[bool] = False
     allowed: ClassVar[dict[str, tuple[str, ...]]] = {
         "dialect": ("paper", "authors"),
@@ -91,7 +97,7 @@ class Rule:
         return np.ones_like(costs)
 
     @described(ARGUMENTS, returns="float, ndarray of shape (n_classes,) or None")
-    def vote(self, W: Array, costs: Array) -> Any:
+    def vote(self, W: Array, costs: Any) -> Any:
         """Vote of the round: one number, or one per predicted class; None if the learner is no better than chance."""
         return half_log_odds(*right_and_wrong(W), len(W))
 
@@ -102,21 +108,13 @@ class Rule:
 
     @described(ARGUMENTS, returns="right, wrong : float or ndarray")
     def factors_by_outcome(self, alpha: Any, costs: Any) -> tuple[Any, Any]:
-        """Factors of the weights of correctly and of wrongly predicted rows, one number each or one for each cost."""
+        """The factors of correctly and of wrongly predicted rows: one number each, or one for each cost."""
         return exp(-alpha), exp(alpha)
 
     @property
     def costs_vote(self) -> bool:
         """Whether the vote depends on the costs of the round; used if ``costs_follow`` is set."""
         return True
-
-    @property
-    def takes_row_costs(self) -> bool:
-        """Whether the formulas hold for costs by row, for methods that use costs.
-
-        `initial` and `factors_by_outcome` are then computed by element, and `vote` accepts `CostSums`.
-        """
-        return False
 
     @property
     def keeps_synthetic_rows(self) -> bool:

@@ -24,10 +24,7 @@ class CSB2(Rule):
     costs_on: str = "all"
 
     uses_costs = True
-
-    @property
-    def takes_row_costs(self) -> bool:
-        return True
+    takes_row_costs = True
 
     def initial(self, costs: Array) -> Array:
         return costs

@@ -65,7 +65,8 @@ class RowCostBackend(LocalBackend):
     def _sum_pairs(self, predicted: NDArray[np.uint8], amounts: Array) -> Array:
         n_classes = self.rows.n_classes
         pairs = self._true.astype(np.intp) * n_classes + predicted
-        return np.bincount(pairs, amounts, n_classes**2).reshape(n_classes, n_classes)
+        sums: Array = np.bincount(pairs, amounts, n_classes**2)  # type: ignore[assignment]
+        return sums.reshape(n_classes, n_classes)
 
     def _reweigh(self, alpha: Any, F: Array, W: Array) -> float:
         factors: Any = 1.0

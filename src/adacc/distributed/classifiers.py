@@ -28,7 +28,7 @@ from adacc.estimators.parameters import parameters
 DOC = """{name} for rows on the workers of a Dask cluster.
 
     The model does not depend on the number of workers and partitions, up to the rounding of sums. Not supported: weak
-    learners other than stumps, early stopping, `warm_start`, and calibration by cross-validation.
+    learners other than stumps, early stopping, `warm_start`, calibration by cross-validation, and `sample_cost`.
 
     {{parameters}}
     """
@@ -46,7 +46,7 @@ class DaskMixin:
 
     _local: type[BaseBoosting]
 
-    def fit(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self: Any, X: Any, y: Any, sample_weight: Any = None, sample_cost: None = None) -> Any:
         """Fit on the workers of the cluster.
 
         Parameters
@@ -58,6 +58,8 @@ class DaskMixin:
             Labels of at least two classes, in the partitions of X.
         sample_weight : Dask array or series of shape (n_samples,), default=None
             A row of weight 2 counts as two rows, one of weight 0 as none.
+        sample_cost : None
+            Not supported; the local classifier takes costs by row.
 
         Returns
         -------
@@ -71,6 +73,8 @@ class DaskMixin:
         local = self._unfitted()
         settings = settings_of(local)
         check_supported(settings, self.warm_start)
+        if sample_cost is not None:
+            raise ValueError("sample_cost must be None in distributed and out-of-core training; fit a local classifier")
         X = whole_rows(X)
         named = isinstance(X, dd.DataFrame) and all(isinstance(name, str) for name in X.columns)
         set_columns(local, X.shape[1], X.columns if named else None)

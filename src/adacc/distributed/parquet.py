@@ -55,9 +55,9 @@ def fit_parquet(
     ----------
     estimator : classifier of adacc, or CostSearchCV of one
         The estimator, which is not modified. Not supported: weak learners other than stumps, methods that sample rows,
-        early stopping, `warm_start`, ``max_bins=None``, and calibration by cross-validation. Its `n_jobs` is the number
-        of threads. A search must maximize F1 on the training rows (``scoring="f1", cv=None, rounds=None``); its best
-        classifier is returned.
+        early stopping, `warm_start`, ``max_bins=None``, calibration by cross-validation, and `sample_cost`. Its
+        `n_jobs` is the number of threads. A search must maximize F1 on the training rows (``scoring="f1", cv=None,
+        rounds=None``); its best classifier is returned.
     source : str or path
         A Parquet file, or a directory of Parquet files with the same columns. Text, and booleans with missing values,
         are categories; see `adacc.tables.read_frame`.

@@ -25,7 +25,7 @@ from adacc.estimators.folds import tuning_folds
 from adacc.estimators.forest_tuning import OBJECTIVES, TuningRows, tune
 from adacc.estimators.input_validation import columns_of, columns_restored_on_failure, read_training
 from adacc.estimators.monotonic import read_monotonic_cst
-from adacc.estimators.settings import check_folds, one_of, read_growth, read_n_jobs, read_seed, whole
+from adacc.estimators.settings import EXPECTED_COST, check_folds, one_of, read_growth, read_n_jobs, read_seed, whole
 from adacc.learners.splits import CRITERIA
 from adacc.model.calibration import Calibrator
 from adacc.model.decision import class_index, snap_ties
@@ -150,7 +150,14 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": True}
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None) -> Any:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        sample_cost: None = None,
+    ) -> Any:
         """Grow the forest on the rows of X.
 
         Parameters
@@ -165,6 +172,8 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
             Group of each row, such as a patient. A bag contains all rows of a group or none, so that the out-of-bag
             rows used for tuning come from groups that the bag does not contain. With `tuning_cv`, the folds keep groups
             together instead.
+        sample_cost : None
+            Not supported; an error explains how to decide by the cost of each row (docs/row-costs.md).
 
         Returns
         -------
@@ -172,6 +181,10 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         """
         with columns_restored_on_failure(self):
             self._check_parameters()
+            if sample_cost is not None:
+                raise ValueError(
+                    f"sample_cost must be None for the AdaCC forest, which takes no costs. {EXPECTED_COST}"
+                )
             n_threads = read_n_jobs(self.n_jobs)
             training_set = read_training(self, X, y, sample_weight, groups)
             monotonic_cst = read_monotonic_cst(self, training_set.table.categorical, len(training_set.classes))

@@ -19,7 +19,7 @@ METHOD_OPTIONS = {
     Cost of misclassifying a row of each class: "balanced" (inversely proportional to the total weight of the class),
     a dict {label: cost}, or one number per class in the sorted order of the labels. Only the ratios of the costs
     matter. Costs should be tuned, for example with `CostSearchCV`: methods that apply the costs in every round need
-    ratios far closer to 1 than "balanced".""",
+    ratios far closer to 1 than "balanced". The ``sample_cost`` of `fit` gives every row its own cost.""",
     "alpha": """{"error", "cost"}, default="error"
     Compute the vote from the weighted error, or from the costs as printed in the paper.""",
     "costs_on": """{"all", "errors"}, default="all"

@@ -63,11 +63,18 @@ def check_takes_row_costs(settings: Settings, sample_cost: Any) -> None:
     rule, label = settings.rule, settings.method.label
     if sample_cost is None or rule.takes_row_costs:
         return
+    if rule.costs_decide_only:
+        raise ValueError(f"sample_cost must be None for {label}, whose costs apply in predict. {EXPECTED_COST}")
     if not rule.uses_costs:
-        raise ValueError(f"sample_cost must be None for {label}, which takes no costs")
-    if rule.dialect == "authors":
-        raise ValueError(f"sample_cost must be None for {label} with dialect='authors', which swaps the class costs")
-    raise ValueError(f"sample_cost must be None for {label}")
+        raise ValueError(f"sample_cost must be None for {label}, which takes no costs. {EXPECTED_COST}")
+    raise ValueError(f"sample_cost must be None for {rule}, whose formulas do not hold for costs by row")
+
+
+EXPECTED_COST = (
+    "Fit without it, with calibration, and decide by the expected cost of each row, which saves most "
+    "(docs/row-costs.md), or use cgada, csb1, csb2, adacost, adac1, adac2 or adac3"
+)
+"""What to do with costs by row if the method does not take them."""
 
 
 def read_growth(params: dict[str, Any]) -> Growth:
