@@ -7,10 +7,10 @@ these rows are multiplied.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from math import exp, inf, log
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,14 +30,14 @@ ARGUMENTS = {
 """Descriptions of the arguments of a rule's formulas."""
 
 
-class CostSums(NamedTuple):
-    """Σ c·D and Σ c²·D over the rows of each (true, predicted) pair, for costs c by row.
+@dataclass(frozen=True)
+class CostSums:
+    """Σ c^power·D over the rows of each (true, predicted) pair, for costs c by row.
 
-    They take the place of the costs by class in `Rule.vote`: a vote is a function of such sums (`weigh_costs`).
+    It takes the place of the costs by class in `Rule.vote`: a vote is a function of such sums (`weigh_costs`).
     """
 
-    first: Array  # (n_classes, n_classes)
-    second: Array  # (n_classes, n_classes)
+    of_power: Callable[[int], Array]
 
 
 ROUNDING = 1e-10
@@ -146,7 +146,7 @@ def right_and_wrong(W: Array) -> tuple[float, float]:
 def weigh_costs(W: Array, costs: Any, power: int = 1) -> Array:
     """Σ c^power·D over the rows of each (true, predicted) pair, for costs by class or by row (`CostSums`)."""
     if isinstance(costs, CostSums):
-        return costs[power - 1]
+        return costs.of_power(power)
     for _ in range(power):
         W = costs[:, None] * W
     return W

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from adacc import kernels
 from adacc.algorithms.base import Array, CostSums
 from adacc.boosting.backend import Plan
 from adacc.boosting.local_backend import LocalBackend
@@ -16,7 +15,7 @@ from adacc.boosting.settings import Settings
 from adacc.costs import class_costs
 from adacc.data.rows import RowWeights
 from adacc.data.training_set import TrainingSet
-from adacc.learners.base import Learner
+from adacc.learners.base import IDENTITY, Learner, weigh_pairs
 
 
 def row_costs(settings: Settings, training_set: TrainingSet) -> Array:
@@ -45,28 +44,19 @@ class RowCostBackend(LocalBackend):
         super().__init__(plan, learner, sampler, out_of_bag=out_of_bag)
         self._costs, self._true = costs[self.rows.order], self.rows.true
         self._row_weights = self.weights = RowWeights(self.rows, plan.rule.initial(self._costs))
+        self.vote_costs = CostSums(self._sum_costs)
 
-    def fit(self, t: int) -> tuple[Any, Array, Array]:
-        model, W, vote_W = super().fit(t)
-        leaf, class_of_leaf = self._leaves
-        weighted = self.weights.values * self._costs
-        sums = partial(self._sum_for_vote, class_of_leaf[leaf])
-        self.vote_costs = CostSums(sums(weighted), sums(weighted * self._costs))
-        return model, W, vote_W
-
-    def _sum_for_vote(self, predicted: NDArray[np.uint8], amounts: Array) -> Array:
-        """Sum of the amounts of each (true, predicted) pair, over the rows that the vote is computed on."""
+    def _sum_costs(self, power: int) -> Array:
+        """Σ c^power·D of each (true, predicted) pair, over the rows that the vote of the round is computed on."""
+        weights = self.weights.values
         if self._out_of_bag is not None:
-            total = self._out_of_bag.sum_pairs(self.weights.values).sum()
+            total = self._out_of_bag.sum_pairs(weights).sum()
             if total > 0.0:
-                return self._out_of_bag.sum_pairs(amounts) / total
-        return self._sum_pairs(predicted, amounts)
-
-    def _sum_pairs(self, predicted: NDArray[np.uint8], amounts: Array) -> Array:
-        n_classes = self.rows.n_classes
-        pairs = self._true.astype(np.intp) * n_classes + predicted
-        sums: Array = np.bincount(pairs, amounts, n_classes**2)  # type: ignore[assignment]
-        return sums.reshape(n_classes, n_classes)
+                return self._out_of_bag.sum_pairs(weights * self._costs**power) / total
+        sums = np.zeros((self.rows.n_classes, self.rows.n_classes))
+        ones = np.ones(self.rows.n_classes)
+        kernels.weigh_pairs(*self._leaves, weights * self._costs**power, ones, self.rows.starts, sums)
+        return sums
 
     def _reweigh(self, alpha: Any, F: Array, W: Array) -> float:
         factors: Any = 1.0
@@ -74,6 +64,6 @@ class RowCostBackend(LocalBackend):
             right, wrong = self.plan.rule.factors_by_outcome(alpha, self._costs)
             factors = np.where(self.score_tracker.predicted == self._true, right, wrong)
         Z = self._row_weights.multiply(factors)
-        after = self._sum_pairs(self.score_tracker.predicted, self.weights.values)
+        after = weigh_pairs((self.score_tracker.predicted, IDENTITY), self.weights)
         F[:] = np.divide(after, W, out=np.ones_like(W), where=W > 0.0)
         return Z
