@@ -564,3 +564,8 @@ def test_a_frame_read_from_files(two, tmp_path):
     rows = dd.read_parquet(tmp_path)
     found = on_dask(two).fit(rows.drop(columns="label"), rows["label"])
     assert_same_model(found, here().fit(FRAME.reset_index(drop=True), LABELS))
+
+
+def test_costs_by_row_are_refused():
+    with pytest.raises(ValueError, match="sample_cost must be None in distributed and out-of-core training; fit a local"):
+        on_dask(None, "csb2").fit(None, None, sample_cost=np.ones(3))
