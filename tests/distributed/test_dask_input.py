@@ -567,5 +567,5 @@ def test_a_frame_read_from_files(two, tmp_path):
 
 
 def test_costs_by_row_are_refused():
-    with pytest.raises(ValueError, match="sample_cost must be None in distributed and out-of-core training; fit a local"):
+    with pytest.raises(ValueError, match="sample_cost must be None in distributed and out-of-core training"):
         on_dask(None, "csb2").fit(None, None, sample_cost=np.ones(3))
