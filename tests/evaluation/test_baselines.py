@@ -325,13 +325,13 @@ def test_a_self_paced_ensemble_draws_easy_rows_first_and_all_bins_alike_at_last(
 @pytest.mark.thorough
 def test_tuned_lightgbm_has_the_parameters_of_best_average_precision(monkeypatch):
     fold, models = make_fold(n=480), []
-    make = baseline_models._lightgbm
+    make = baseline_models.lightgbm_model
 
     def watched(seed, **parameters):
         models.append((parameters, make(seed, **parameters)))
         return models[-1][1]
 
-    monkeypatch.setattr(baseline_models, "_lightgbm", watched)
+    monkeypatch.setattr(baseline_models, "lightgbm_model", watched)
     (scores,) = scores_of("lightgbm-tuned", fold).values()
     folds = list(StratifiedKFold(3, shuffle=True, random_state=fold.seed).split(fold.X, fold.y))
     assert len(models) == 30 * 3 + 1

@@ -32,8 +32,9 @@ EXAMPLES = (
     """\
 examples:
   adacc compare                                          the built-in digits, 8 against the rest
-  adacc compare claims.csv --target fraud                your own table; the rarest label is the positive class
+  adacc compare claims.csv --target fraud                your own table; the rarer label is the positive class
   adacc compare claims.csv --target fraud --report claims.html
+  adacc compare cars.csv --target rating                 more than two labels: a comparison on all classes
   adacc compare visits.parquet --target ill --group patient --methods adacc1,adacc2,lightgbm
   zcat big.csv.gz | adacc compare - --target churn --positive yes --rounds 200 --repeats 3
 
@@ -45,7 +46,11 @@ marks methods that are not significantly different from the best (corrected resa
 """
 )
 
-MEASURES = ("balanced_accuracy", "gmean", "tpr", "tnr", "precision", "f1", "auc", "average_precision", "opm", "brier")
+MEASURES = (
+    "balanced_accuracy", "gmean", "tpr", "tnr", "precision", "f1", "macro_f1", "auc", "average_precision", "opm",
+    "brier",
+)  # fmt: skip
+"""Measures to rank by, of two classes or of several."""
 
 MAX_ROWS = 100_000
 
@@ -72,7 +77,11 @@ def add_parser_to(commands: Any) -> None:
 
 def _add_table(group: Any) -> None:
     group.add_argument("--target", metavar="COL", help="Target column.")
-    group.add_argument("--positive", metavar="LABEL", help="Label of the positive class (default: the rarest).")
+    group.add_argument(
+        "--positive", metavar="LABEL",
+        help="Label of the positive class (default: the rarer of two). With more than two labels, compare this class "
+        "against the rest; without it, compare on all classes.",
+    )  # fmt: skip
     group.add_argument(
         "--drop", type=names, default=[], metavar="A,B", help="Columns to drop; see below for names with commas."
     )
@@ -108,7 +117,8 @@ def _add_comparison(group: Any) -> None:
     )
     group.add_argument(
         "--metric", choices=MEASURES, default="balanced_accuracy", metavar="METRIC",
-        help=f"Rank the methods by {', '.join(MEASURES)} (default: balanced_accuracy).",
+        help=f"Rank the methods by {', '.join(MEASURES)} (default: balanced_accuracy). More than two classes have "
+        "balanced_accuracy, gmean, macro_f1 and auc; macro_f1 is for them only.",
     )  # fmt: skip
     group.add_argument("--jobs", type=count, metavar="N", help="Number of worker processes (default: number of cores).")
     group.add_argument("--seed", type=seed, default=0, metavar="N", help="Random seed (default: 0).")
@@ -129,12 +139,15 @@ def compare(options: Namespace) -> None:
     from adacc.report.vega import bundled_in_background
 
     everyone = contestants()
-    plan = Plan(_chosen(options.methods, everyone), options.rounds, options.seed)
+    chosen = _chosen(options.methods, everyone)
     missing = missing_libraries()
     if missing and not options.quiet and {"default", "family", "baselines", "all"} & {*options.methods}:
         echo_note(f'methods of {", ".join(missing)} are skipped; to include them: pip install "adacc[compare]"')
     with compiled_kernels("stumps", "frames", "sparse", "samplers", "trees"):
         problem = _problem(options)
+    left_out = _left_out(chosen, problem)
+    _check_metric(options.metric, problem)
+    plan = Plan(tuple(name for name in chosen if name not in left_out), options.rounds, options.seed)
     splits = make_splits(problem, options.folds, options.repeats, options.seed)
     with nullcontext() if options.report is None else bundled_in_background() as vega:
         _run(options, problem, splits, plan, everyone, vega)
@@ -155,12 +168,14 @@ def _run(options: Namespace, problem: Any, splits: Any, plan: Any, everyone: dic
         if is_complete:
             raise ValueError(f"no method completed all folds: {leaderboard.why_none()}")
         raise KeyboardInterrupt("before the first result")
-    result = report(leaderboard, command_line(options, "data"), options.folds, options.repeats, not is_complete)
+    result = report(
+        leaderboard, command_line(options, "data"), options.folds, options.repeats, not is_complete, left_out
+    )
     for finding in result["data"]["findings"]:
         finding["text"] = with_flags(finding["text"], options)
     if result["model"] is not None:
         method = result["model"]["method"]
-        command = _train_command(options, problem, method, plan.rounds_of(method))
+        command = _train_command(options, method, plan.rounds_of(method))
         result["model"]["train_command"] = None if command is None else printable(command)
     _write(options, result, vega)
     show(result)
@@ -178,7 +193,7 @@ def _problem(options: Namespace) -> Any:
         for name in ("drop", "id", "group", "time", "sep", "decimal"):
             if getattr(options, name):
                 raise ValueError(f"--{name} needs a table: give a file, or - for standard input")
-        problem = digits(options.positive)
+        problem: Any = digits(options.positive)
     elif options.target is None:
         raise ValueError(f"--target COL is required: the column of {options.data} to predict")
     else:
@@ -209,14 +224,37 @@ def _chosen(given: list[str], everyone: dict[str, Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(chosen))
 
 
-def _train_command(options: Namespace, problem: Any, method: str, rounds: int | None) -> str | None:
+def _left_out(chosen: tuple[str, ...], problem: Any) -> list[str]:
+    """The chosen methods that do not support the classes of the problem."""
+    from adacc.compare.comparison import supports_classes
+
+    if len(problem.labels) == 2:
+        return []
+    left_out = [name for name in chosen if not supports_classes(name)]
+    if len(left_out) == len(chosen):
+        raise ValueError(
+            f"--methods must name a method for {len(problem.labels)} classes, but two classes only are supported by "
+            f"{', '.join(left_out)}; name others, or one class with --positive"
+        )
+    return left_out
+
+
+def _check_metric(metric: str, problem: Any) -> None:
+    if metric not in problem.measures:
+        known = [name for name in MEASURES if name in problem.measures]
+        hint = "" if len(problem.labels) == 2 else "; --positive compares one class against the rest"
+        raise ValueError(
+            f"--metric must be one of {', '.join(known)} for {len(problem.labels)} classes, got {metric}{hint}"
+        )
+
+
+def _train_command(options: Namespace, method: str, rounds: int | None) -> str | None:
     """The command that trains a method on the same classes."""
     if options.data is None:
         return None
-    positive = options.positive or (str(problem.positive) if problem.n_labels > 2 else None)
     stem = "model" if options.data == "-" else Path(options.data).name.partition(".")[0]
     arguments = ["adacc", "train", options.data, *option("--target", options.target), "--method", method]
-    given = {"--positive": positive, "--drop": options.drop, "--id": options.id, "--group": options.group}
+    given = {"--positive": options.positive, "--drop": options.drop, "--id": options.id, "--group": options.group}
     for name, value in {**given, "--time": options.time}.items():
         arguments += option(name, value) if value else []
     arguments += text_format(options)

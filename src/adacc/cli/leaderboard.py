@@ -12,19 +12,27 @@ from rich.live import Live
 from rich.measure import Measurement
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 from adacc.cli.terminal import printable
 from adacc.compare import Outcome
 from adacc.compare.leaderboard import Leaderboard
-from adacc.evaluation.measures import MEASURES, shown, spread
-from adacc.report.text import about_data, class_counts, counted, summary
+from adacc.evaluation.measures import FORMATS, shown, spread
+from adacc.report import multiclass_text, text
+from adacc.report.multiclass_text import confusions, has_several_classes
+from adacc.report.text import about_data, counted, finished
 
-SHOWN = ("balanced_accuracy", "gmean", "tpr", "tnr", "f1", "auc", "average_precision", "opm", "brier", "seconds")
+SHOWN = (
+    "balanced_accuracy", "gmean", "tpr", "tnr", "f1", "macro_f1", "auc", "average_precision", "opm", "brier", "seconds",
+)  # fmt: skip
 
 OMITTED_FIRST = (
-    "opm", "gmean", "seconds", "brier", "average_precision", "f1", "auc", "tnr", "tpr", "balanced_accuracy",
+    "opm", "gmean", "seconds", "brier", "average_precision", "f1", "macro_f1", "auc", "tnr", "tpr", "balanced_accuracy",
 )  # fmt: skip
 """The order in which measures are omitted if the terminal is too narrow for all."""
+
+CLASSES_MAX = 20
+"""Rows of the table of recalls by class."""
 
 PIPED_WIDTH = 160
 """Columns of the output if it is not a terminal."""
@@ -60,7 +68,8 @@ def show_progress(outcomes: Iterable[Outcome], leaderboard: Leaderboard, quiet: 
     def screen() -> Group:
         lines = [_partial_line(leaderboard, rank, name) for rank, name in enumerate(leaderboard.ranking(), start=1)]
         room = max(console.height - 5, 3)  # a small screen shows the best methods
-        return Group(_table(lines[:room], leaderboard.metric, console), progress)
+        table = _table(lines[:room], leaderboard.problem.measures, leaderboard.metric, console)
+        return Group(table, progress)
 
     shown = not quiet and console.is_terminal
     live = Live(get_renderable=screen, console=console, transient=True, refresh_per_second=4) if shown else None
@@ -88,22 +97,28 @@ def show(result: dict[str, Any]) -> None:
     if not console.is_terminal:
         console = PipeConsole(highlight=False, width=PIPED_WIDTH)
     data, protocol = result["data"], result["protocol"]
+    words = multiclass_text if has_several_classes(result) else text
 
     def echo(text: str = "", indent: str = "") -> None:
         shown = printable(text.replace("\xa0", " "))
         console.print(fill(shown, min(console.width, 100), subsequent_indent=indent), markup=False)
 
-    echo(f"{data['source']}: {'; '.join(class_counts(data))}.")
+    echo(f"{data['source']}: {'; '.join(words.class_counts(data))}.")
     echo(" ".join(about_data(data)))
     folds = f"{protocol['parts']} folds" if protocol["parts_done"] == protocol["parts"] else _unfinished(protocol)
     echo(f"{folds}, {protocol['splits']}; {protocol['rounds']} rounds; mean ± standard deviation over the folds.")
     echo()
     lines = [_final_line(rank, each) for rank, each in enumerate(result["methods"], start=1) if each["metrics"]]
-    console.print(_table(lines, protocol["metric"], console))
+    console.print(_table(lines, lines[0].values, protocol["metric"], console))
     if any("≈" in line.rank for line in lines):
         echo("≈ not significantly different from the best (p >= 0.05).")
+    if left_out := protocol.get("left_out"):
+        echo(f"Left out, since they support two classes only: {', '.join(left_out)}.")
     echo()
-    for sentence in summary(result):
+    if has_several_classes(result):
+        console.print(_table_of_classes(result))
+        echo()
+    for sentence in words.summary(result):
         echo(sentence)
     for method in result["methods"]:
         if method["failed"]:
@@ -124,9 +139,9 @@ def _final_line(rank: int, method: Mapping[str, Any]) -> Line:
     return Line(f"{mark}{rank}", method["label"], values)
 
 
-def _table(lines: Sequence[Line], metric: str, console: Console) -> Table:
+def _table(lines: Sequence[Line], known: Collection[str], metric: str, console: Console) -> Table:
     """The widest table that fits: all standard deviations, or only that of the metric, or fewer measures."""
-    measures = list(SHOWN if metric in SHOWN else (metric, *SHOWN))
+    measures = [name for name in (SHOWN if metric in SHOWN else (metric, *SHOWN)) if name in known]
     table = _table_of(lines, measures, metric, measures)
     for omitted in (None, *OMITTED_FIRST):
         if Measurement.get(console, console.options.update(width=UNLIMITED_WIDTH), table).maximum <= console.width:
@@ -141,7 +156,7 @@ def _table_of(lines: Sequence[Line], measures: Sequence[str], metric: str, with_
     table.add_column("", justify="right", no_wrap=True)
     table.add_column("Method", no_wrap=True, overflow="ellipsis", min_width=12, ratio=None)
     for name in measures:
-        table.add_column(MEASURES[name].short, justify="right", no_wrap=True, style="bold" if name == metric else "")
+        table.add_column(FORMATS[name].short, justify="right", no_wrap=True, style="bold" if name == metric else "")
     unfinished = any(line.folds_done for line in lines)
     if unfinished:
         table.add_column("Folds", justify="right", no_wrap=True)
@@ -149,6 +164,31 @@ def _table_of(lines: Sequence[Line], measures: Sequence[str], metric: str, with_
         cells = [_cell(name, *line.values[name], name in with_std) for name in measures]
         row = [line.rank, printable(line.label), *cells, *([line.folds_done] if unfinished else [])]
         table.add_row(*row, style="green" if i == 0 else "")
+    return table
+
+
+def _table_of_classes(result: Mapping[str, Any]) -> Table:
+    """Recall of each class by the best method on the pooled test rows, and its most frequent confusion."""
+    best = finished(dict(result))[0]
+    classes, by_class = result["data"]["classes"], best["pooled"]["recall"]
+    confused: dict[str, dict[str, Any]] = {}
+    for each in confusions(best, classes):
+        confused.setdefault(each["true"], each)
+    hard = sorted(range(len(classes)), key=lambda k: by_class[classes[k]]["recall"] or 0.0)[:CLASSES_MAX]
+    title = f"Recall of {best['label']} by class" + (
+        f", the {CLASSES_MAX} lowest of {len(classes)}" if len(classes) > CLASSES_MAX else ""
+    )
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, title=printable(title), title_justify="left")
+    for head in ("Class", "Rows", "Recall", "95% interval", "Most often predicted as"):
+        table.add_column(head, justify="left" if head in ("Class", "Most often predicted as") else "right")
+    for k in sorted(hard):
+        found, pair = by_class[classes[k]], confused.get(classes[k])
+        low, high = shown("recall", found["low"]), shown("recall", found["high"])
+        wrong = (
+            "" if pair is None else f"{printable(pair['predicted'], 40)} ({shown('recall', pair['rows'] / pair['of'])})"
+        )
+        cells = [f"{found['rows']:,}", shown("recall", found["recall"]), f"{low.removesuffix('%')} to {high}", wrong]
+        table.add_row(*map(Text, [printable(classes[k], 40), *cells]))
     return table
 
 

@@ -1,25 +1,23 @@
-"""The binary classification problem of a comparison: the user's table, or the built-in digits."""
+"""The binary classification problem of a comparison."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import closing
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from adacc.tables import TableError, check_features, open_table, read_frame, read_target
-from adacc.tables.sources import OpenTable
-
-DIGITS = "digits"
-"""Source name of the built-in data set."""
+from adacc.compare import curves
+from adacc.compare.problem import BaseProblem
+from adacc.evaluation.measures import MEASURES, Measure, binary_measures
+from adacc.evaluation.predictions import Predictions
 
 
 @dataclass(frozen=True)
-class Problem:
+class Problem(BaseProblem):
     """Features and a binary target."""
 
     source: str  # file name of the table
@@ -37,79 +35,31 @@ class Problem:
     # number of labels of the target; if more than two, the negative class consists of all but the positive one
     n_labels: int = 2
 
+    measures: ClassVar[Mapping[str, Measure]] = MEASURES
+    tuned: ClassVar[str] = "the cost of the common class, by F1 on the training rows"
+    class_order: ClassVar[Sequence[int]] = (1, 0)
+
     @property
-    def dependence(self) -> NDArray[Any] | None:
-        """The group or the time of each row; None if rows are independent."""
-        column = self.group if self.time is None else self.time
-        return None if column is None else column.to_numpy()
+    def labels(self) -> Sequence[Any]:
+        return self.negative, self.positive
 
-    def sample(self, n_rows: int, seed: int) -> Problem:
-        """A stratified random sample of at most `n_rows` rows."""
-        if n_rows >= len(self.y):
-            return self
-        rng = np.random.default_rng(seed)
-        rare, others = np.flatnonzero(self.y == 1), np.flatnonzero(self.y == 0)
-        n_rare = min(max(round(n_rows * len(rare) / len(self.y)), 1), n_rows - 1)
-        kept = [rng.choice(rare, n_rare, replace=False), rng.choice(others, n_rows - n_rare, replace=False)]
-        rows = np.sort(np.concatenate(kept))
-        return replace(
-            self,
-            X=self.X.iloc[rows].reset_index(drop=True),
-            y=self.y[rows],
-            group=None if self.group is None else self.group.iloc[rows],
-            time=None if self.time is None else self.time.iloc[rows],
+    def describe(self) -> dict[str, Any]:
+        return {
+            "source": self.source,
+            "target": self.target,
+            "positive": str(self.positive),
+            "negative": str(self.negative),
+            "rows": self.n_rows_of_source,
+            "rows_used": len(self.y),
+            "positives": int(self.y.sum()),
+        }
+
+    def evaluate(self, rows: NDArray[np.intp], predictions: Predictions) -> dict[str, Any]:
+        found = binary_measures(
+            self.y[rows] == 1, predictions.scores > 0.0, predictions.scores, predictions.probabilities
         )
+        # Precision without positive predictions counts as 0 in the mean over folds.
+        return {**found, "precision": float(np.nan_to_num(found["precision"]))}
 
-
-def read_problem(
-    source: str | OpenTable,
-    target: str,
-    positive: str | None = None,  # the positive label; None: the rarest
-    drop: Iterable[str] = (),  # columns to leave out
-    # Columns of row names, of groups that splits keep together, and of times that splits follow; none is a feature.
-    ids: str | None = None,
-    group: str | None = None,
-    time: str | None = None,
-) -> Problem:
-    """Read a table; raises TableError if it cannot be used."""
-    split_columns = list(dict.fromkeys(name for name in (group, time) if name is not None))
-    dropped = list(dict.fromkeys([*drop, *([] if ids is None else [ids])]))
-    with closing(open_table(source)) as opened:
-        where = opened.where
-        if target in split_columns:
-            raise TableError(f"{where}: column {target!r} is what is predicted, and cannot decide the splits too")
-        frame = read_frame(opened, dropped, split_columns, target)
-    labels = read_target(frame, target, positive, where)
-    X = frame.drop(columns=[target, *split_columns])
-    check_features(X, where)
-    return Problem(
-        source=where,
-        target=target,
-        positive=labels.positive,
-        negative=labels.other,
-        X=X,
-        y=labels.y,
-        n_rows_of_source=len(frame),
-        dropped=(*dropped, *split_columns),
-        group=None if group is None else frame[group],
-        time=None if time is None else frame[time],
-        n_labels=len(labels.counts),
-    )
-
-
-def digits(positive: str | None = None) -> Problem:
-    """scikit-learn's handwritten digits, the 8 (or another digit) against the rest.
-
-    Examples
-    --------
-    >>> problem = digits()
-    >>> problem.X.shape, int(problem.y.sum()), problem.positive, problem.negative
-    ((1797, 64), 174, 8, 'other')
-    """
-    from sklearn.datasets import load_digits
-
-    frame = load_digits(as_frame=True).frame.rename(columns={"target": "digit"})
-    labels = read_target(frame, "digit", "8" if positive is None else positive, DIGITS)
-    # Some pixels are constant; unlike in a user's table they are not checked.
-    X = frame.drop(columns="digit")
-    return Problem(DIGITS, "digit", labels.positive, labels.other, X, labels.y, len(X), n_labels=len(labels.counts))
+    def pooled(self, rows: NDArray[np.intp], predictions: Predictions) -> dict[str, Any]:
+        return curves.pooled(self.y[rows], predictions.probabilities, predictions.scores > 0.0)

@@ -23,12 +23,15 @@ from threadpoolctl import threadpool_limits
 
 from adacc.algorithms import METHODS
 from adacc.algorithms.catalog import FORESTS, suggestion
-from adacc.compare.binary_problem import Problem
+from adacc.compare import final_model
+from adacc.compare.multiclass_problem import MulticlassProblem
+from adacc.compare.problem import BaseProblem
 from adacc.compare.splits import Split
 from adacc.estimators.unseen_categories import unseen_ignored
 from adacc.evaluation.baselines import BASELINES
 from adacc.evaluation.fold_data import FoldData
-from adacc.evaluation.predictions import Predictions
+from adacc.evaluation.multiclass_models import predictions_of
+from adacc.evaluation.predictions import ClassPredictions, Predictions
 from adacc.evaluation.workers import in_parallel
 from adacc.kernels.jit import Compilation
 from adacc.study.fold_trainer import FoldTrainer
@@ -72,11 +75,12 @@ class Plan:
         chosen = choose_methods(PAPER, self.methods)
         return replace(chosen, rounds=(self.rounds,), seed=self.seed)
 
-    def jobs(self, n_splits: int) -> list[Job]:
-        """Units of work: the boosting methods run together on a split, since they share the binned data."""
+    def jobs(self, n_splits: int, several_classes: bool = False) -> list[Job]:
+        """Units of work: the boosting methods run together on a split of two classes, as they share the binned data."""
         boosting = tuple(name for name in self.methods if name in METHODS)
+        together = [(name,) for name in boosting] if several_classes else [boosting]
         baselines = [(name,) for name in self.methods if name in BASELINES]
-        return [Job(i, names) for i in range(n_splits) for names in filter(None, [boosting, *baselines])]
+        return [Job(i, names) for i in range(n_splits) for names in filter(None, [*together, *baselines])]
 
     def rounds_of(self, method: str) -> int | None:
         """`n_estimators` of an adacc method as in the comparison: None, its default, for a forest."""
@@ -107,6 +111,11 @@ def missing_libraries() -> list[str]:
     return [library for library in libraries if not find_spec(MODULES.get(library, library))]
 
 
+def supports_classes(name: str) -> bool:
+    """Whether a method supports more than two classes; all boosting methods do."""
+    return name in METHODS or BASELINES[name].predict_classes is not None
+
+
 def find_method(name: str, among: Mapping[str, Contestant]) -> str:
     """Return the name if the method exists and its library is installed, or raise ValueError."""
     if name in among:
@@ -134,14 +143,14 @@ class Outcome(NamedTuple):
 
     split: int
     method: str
-    predictions: Predictions | None
+    predictions: Predictions | ClassPredictions | None
     seconds: float
     error: str | None
 
 
-def contest(problem: Problem, splits: Sequence[Split], plan: Plan, n_jobs: int = 1) -> Iterator[Outcome]:
+def contest(problem: BaseProblem, splits: Sequence[Split], plan: Plan, n_jobs: int = 1) -> Iterator[Outcome]:
     """Run all jobs in `n_jobs` worker processes (1: in this process), and yield each outcome when it is ready."""
-    jobs = plan.jobs(len(splits))
+    jobs = plan.jobs(len(splits), isinstance(problem, MulticlassProblem))
     if n_jobs == 1:
         results = in_parallel(partial(run_job, problem, splits, plan), jobs, executor="local")
         yield from chain.from_iterable(results)
@@ -158,11 +167,11 @@ def _run_stored(path: Path, plan: Plan, job: Job) -> list[Outcome]:
 
 
 @lru_cache(maxsize=1)
-def _stored(path: Path) -> tuple[Problem, list[Split]]:
+def _stored(path: Path) -> tuple[BaseProblem, list[Split]]:
     return pickle.loads(path.read_bytes())
 
 
-def run_job(problem: Problem, splits: Sequence[Split], plan: Plan, job: Job) -> list[Outcome]:
+def run_job(problem: BaseProblem, splits: Sequence[Split], plan: Plan, job: Job) -> list[Outcome]:
     """Fit and score the methods of a job."""
     split = splits[job.split]
     with warnings.catch_warnings(), threadpool_limits(1), unseen_ignored():
@@ -172,36 +181,54 @@ def run_job(problem: Problem, splits: Sequence[Split], plan: Plan, job: Job) -> 
 
 
 def _run_on_rows(
-    problem: Problem, train: NDArray[np.intp], test: NDArray[np.intp], plan: Plan, job: Job
+    problem: BaseProblem, train: NDArray[np.intp], test: NDArray[np.intp], plan: Plan, job: Job
 ) -> list[Outcome]:
     X, y, X_test = problem.X.iloc[train], problem.y[train], problem.X.iloc[test]
-    seed = plan.seed + job.split
+    groups = None if problem.dependence is None else problem.dependence[train]
+    seed, in_time = plan.seed + job.split, problem.time is not None
+    fold = FoldData(X, y, X_test, [plan.rounds], seed, groups, in_time)
+    if job.methods[0] in BASELINES:
+        fold = replace(fold, X=_booleans_as_numbers(X), X_test=_booleans_as_numbers(X_test))
+    if isinstance(problem, MulticlassProblem):
+        return [_timed(job.split, name, partial(_predict_classes, name, fold), 0.0) for name in job.methods]
     if job.methods[0] in BASELINES:
         (name,) = job.methods
-        groups = None if problem.dependence is None else problem.dependence[train]
-        fold = FoldData(
-            _booleans_as_numbers(X), y, _booleans_as_numbers(X_test), [plan.rounds], seed, groups,
-            in_time=problem.time is not None,
-        )  # fmt: skip
-        return [_timed(job.split, name, partial(BASELINES[name].predict, fold), 0.0)]
+        return [_timed(job.split, name, partial(_only, BASELINES[name].predict, fold), 0.0)]
     with Stopwatch() as binning:
         trainer = FoldTrainer(plan.protocol, X, y, X_test, seed)
         trainer.bin_rows()
-    calls = {name: partial(trainer.predict, Variant(name, "paper")) for name in job.methods}
+    calls = {name: partial(_only, trainer.predict, Variant(name, "paper")) for name in job.methods}
     return [_timed(job.split, name, predict, binning.seconds) for name, predict in calls.items()]
+
+
+def _only(predict: Callable[[Any], dict[int, Predictions]], given: Any) -> Predictions:
+    """The predictions after the only number of rounds."""
+    (predictions,) = predict(given).values()
+    return predictions
+
+
+def _predict_classes(name: str, fold: FoldData) -> ClassPredictions:
+    """Fit a method to several classes, as `adacc.compare.final_model` does, and predict the test rows."""
+    predict = BASELINES[name].predict_classes if name in BASELINES else None
+    if predict is not None:
+        return predict(fold)
+    (rounds,) = fold.rounds
+    model = final_model.choose(name, rounds=rounds, seed=fold.seed, in_time=fold.in_time)
+    return predictions_of(model.fit(fold.X, fold.y, groups=fold.groups), fold.X_test)
 
 
 _WARMED_UP: set[tuple[tuple[str, ...], tuple[str, ...]]] = set()
 """Methods and column dtypes that this process has fitted already."""
 
 
-def _warm_up(problem: Problem, split: Split, plan: Plan, job: Job) -> None:
+def _warm_up(problem: BaseProblem, split: Split, plan: Plan, job: Job) -> None:
     """Fit the methods to a few rows, once in a process, so that loading kernels and libraries is not timed."""
     key = job.methods, tuple(sorted({str(dtype) for dtype in problem.X.dtypes}))
     if key in _WARMED_UP:
         return
     _WARMED_UP.add(key)
-    rows = np.concatenate([split.train[problem.y[split.train] == label][:WARM_UP_ROWS] for label in (0, 1)])
+    classes = range(len(problem.labels))
+    rows = np.concatenate([split.train[problem.y[split.train] == label][:WARM_UP_ROWS] for label in classes])
     with suppress(Exception):  # an error that also occurs with all rows is recorded there
         _run_on_rows(problem, rows, rows, replace(plan, rounds=WARM_UP_ROUNDS), job)
 
@@ -226,19 +253,20 @@ class Stopwatch:
         self.seconds = elapsed - self._compilation.seconds
 
 
-def _timed(split: int, method: str, predict: Callable[[], dict[int, Predictions]], before: float) -> Outcome:
+def _timed(split: int, method: str, predict: Callable[[], Predictions | ClassPredictions], before: float) -> Outcome:
+    predictions: Predictions | ClassPredictions | None
     with Stopwatch() as watch:
         try:
-            (predictions,) = predict().values()
-            error = None if np.isfinite(predictions.scores).all() else "its scores are not numbers"
+            predictions = predict()
+            error = None if predictions.is_finite else "its scores are not numbers"
         except Exception as fault:  # the failure of one method is recorded and does not end the comparison
             predictions, error = None, " ".join(f"{type(fault).__name__}: {fault}".split())
     return Outcome(split, method, None if error else predictions, before + watch.seconds, error)
 
 
-def pool_predictions(outcomes: Sequence[Outcome], splits: Sequence[Split]) -> tuple[NDArray[np.intp], Predictions]:
+def pool_predictions(outcomes: Sequence[Outcome], splits: Sequence[Split]) -> tuple[NDArray[np.intp], Any]:
     """Test rows and their predictions, concatenated over the splits of one repeat."""
     of_splits = [(splits[each.split].test, each.predictions) for each in outcomes if each.predictions is not None]
-    scores = np.concatenate([predictions.scores for _, predictions in of_splits])
-    probabilities = np.concatenate([predictions.probabilities for _, predictions in of_splits])
-    return np.concatenate([rows for rows, _ in of_splits]), Predictions(scores, probabilities)
+    kind: Any = type(of_splits[0][1])
+    arrays = zip(*(predictions[:2] for _, predictions in of_splits), strict=True)
+    return np.concatenate([rows for rows, _ in of_splits]), kind(*map(np.concatenate, arrays))

@@ -9,29 +9,23 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from adacc import metrics
-from adacc.compare.binary_problem import Problem
+from adacc.compare.problem import BaseProblem
 from adacc.compare.splits import Split
 
 LEAK_AUC_MIN = 0.98  # a column with at least this AUC on its own is reported as a suspected leak of the target
 STRONG_AUC_MIN = 0.9  # a column with at least this AUC on its own is reported in a note
-POSITIVES_MIN = 30  # with fewer rows of the positive class a warning says that the measures are uncertain
+ROWS_MIN = 30  # with fewer rows of a class to find a warning says that the measures are uncertain
+CLASSES_NAMED_MAX = 5  # small classes that the warning names
 AUC_SAMPLE_ROWS = 20_000  # rows drawn to compute the AUC of single columns
 ROWS_PER_BIN_MIN, BINS_MAX = 40, 64  # limits of the bins of a numeric column, for its AUC
 
 
-def check_data(problem: Problem, splits: Sequence[Split], seed: int = 0) -> dict[str, Any]:
+def check_data(problem: BaseProblem, splits: Sequence[Split], seed: int = 0) -> dict[str, Any]:
     """Describe the data of a comparison as plain data; `findings` are the warnings and notes for the user."""
     columns = list(_columns(problem, seed))
     duplicates = count_duplicates(problem, splits)
     return {
-        "source": problem.source,
-        "target": problem.target,
-        "positive": str(problem.positive),
-        "negative": str(problem.negative),
-        "rows": problem.n_rows_of_source,
-        "rows_used": len(problem.y),
-        "positives": int(problem.y.sum()),
+        **problem.describe(),
         "columns": columns,
         "dropped": list(problem.dropped),
         "duplicates": duplicates,
@@ -39,9 +33,11 @@ def check_data(problem: Problem, splits: Sequence[Split], seed: int = 0) -> dict
     }
 
 
-def _columns(problem: Problem, seed: int) -> Iterator[dict[str, Any]]:
+def _columns(problem: BaseProblem, seed: int) -> Iterator[dict[str, Any]]:
     sample = problem.sample(AUC_SAMPLE_ROWS, seed)
     half = _stratified_half(sample.y, seed)
+    # The positive class of two, or every class against the rest.
+    classes = [1] if len(problem.labels) == 2 else list(range(len(problem.labels)))
     for name in problem.X:
         column = problem.X[name]
         distinct = int(column.nunique())
@@ -51,7 +47,7 @@ def _columns(problem: Problem, seed: int) -> Iterator[dict[str, Any]]:
             "kind": _kind(column),
             "missing": int(column.isna().sum()),
             "distinct": distinct,
-            "alone": _single_column_auc(sample.X[name], sample.y, half) if varies else None,
+            "alone": _single_column_auc(sample.X[name], sample.y, half, classes) if varies else None,
         }
 
 
@@ -65,26 +61,39 @@ def _stratified_half(y: Any, seed: int) -> Any:
     """Mask of a random half of the rows of each class."""
     half = np.zeros(len(y), dtype=bool)
     rng = np.random.default_rng(seed)
-    for label in (0, 1):
+    for label in range(int(y.max()) + 1):
         rows = rng.permutation(np.flatnonzero(y == label))
         half[rows[::2]] = True
     return half
 
 
-def _single_column_auc(column: pd.Series, y: Any, half: Any) -> float | None:
-    """AUC of one column, whose bins are scored by the share of positive rows in the other half (two-fold).
+def _single_column_auc(column: pd.Series, y: Any, half: Any, classes: Sequence[int]) -> float | None:
+    """AUC of one column, whose bins are scored by the share of a class in the other half; the mean over the classes.
 
     Missing values are a bin of their own. The relation to the target need not be monotonic.
     """
-    if min(np.bincount(y[half], minlength=2).min(), np.bincount(y[~half], minlength=2).min()) == 0:
+    bins = _bin_values(column)
+    size = (int(bins.max()) + 1, int(y.max()) + 1)
+    parts = [
+        np.bincount(bins[rows] * size[1] + y[rows], minlength=size[0] * size[1]).reshape(size) for rows in (half, ~half)
+    ]
+    if min(part.sum(axis=0).min() for part in parts) == 0:
         return None
-    bins, prior, aucs = _bin_values(column), y.mean(), []
-    for rows in (half, ~half):
-        n_rows = np.bincount(bins[rows], minlength=bins.max() + 1)
-        n_positive = np.bincount(bins[rows], y[rows], minlength=bins.max() + 1)
-        share = (n_positive + prior) / (n_rows + 1.0)  # an empty bin gets the prior
-        aucs.append(metrics.auc(y[~rows], share[bins[~rows]], pos_label=1))
+    prior = (parts[0] + parts[1]).sum(axis=0) / len(y)
+    aucs = []
+    for known, asked in (parts, parts[::-1]):
+        for k in classes:
+            share = (known[:, k] + prior[k]) / (known.sum(axis=1) + 1.0)  # an empty bin gets the prior
+            aucs.append(_auc_of_bins(share, asked[:, k], asked.sum(axis=1) - asked[:, k]))
     return round(max(float(np.mean(aucs)), 0.5), 4)
+
+
+def _auc_of_bins(scores: Any, positives: Any, negatives: Any) -> float:
+    """The area under the ROC curve, from the score and the rows of both classes in each bin; ties count half."""
+    levels, level = np.unique(scores, return_inverse=True)
+    positives, negatives = (np.bincount(level, rows, len(levels)) for rows in (positives, negatives))
+    below = np.cumsum(negatives) - negatives / 2
+    return float((positives * below).sum() / (positives.sum() * negatives.sum()))
 
 
 def _bin_values(column: pd.Series) -> NDArray[np.intp]:
@@ -97,26 +106,31 @@ def _bin_values(column: pd.Series) -> NDArray[np.intp]:
     return np.where(codes < 0, codes.max() + 1, codes)
 
 
-def count_duplicates(problem: Problem, splits: Sequence[Split]) -> dict[str, int]:
-    """Count rows equal to an earlier row, test rows equal to a training row, and equal rows of both classes."""
+def count_duplicates(problem: BaseProblem, splits: Sequence[Split]) -> dict[str, int]:
+    """Count rows equal to an earlier row, test rows equal to a training row, and equal rows of different classes."""
     hashes = pd.util.hash_pandas_object(problem.X, index=False).to_numpy()
     _, row_id = np.unique(hashes, return_inverse=True)
     n_rows = np.bincount(row_id)
-    n_positive = np.bincount(row_id, problem.y)
-    of_both_classes = (n_positive > 0) & (n_positive < n_rows)
+    lowest, highest = np.full(len(n_rows), np.iinfo(np.int8).max), np.zeros(len(n_rows), dtype=np.int8)
+    np.minimum.at(lowest, row_id, problem.y)
+    np.maximum.at(highest, row_id, problem.y)
+    of_several_classes = lowest < highest
     return {
         "rows": int(len(row_id) - len(n_rows)),
         "across_folds": sum(
             int(np.isin(row_id[split.test], row_id[split.train]).sum()) for split in splits if split.repeat == 0
         ),
-        "contradicting": int(n_rows[of_both_classes].sum()),
+        "contradicting": int(n_rows[of_several_classes].sum()),
     }
 
 
-def _findings(problem: Problem, columns: list[dict[str, Any]], duplicates: dict[str, int]) -> Iterator[dict[str, str]]:
+def _findings(
+    problem: BaseProblem, columns: list[dict[str, Any]], duplicates: dict[str, int]
+) -> Iterator[dict[str, str]]:
     def finding(level: str, title: str, text: str) -> dict[str, str]:
         return {"level": level, "title": title, "text": text}
 
+    other = "the other" if len(problem.labels) == 2 else "another"
     for column in columns:
         auc = column["alone"] or 0.0
         if auc >= LEAK_AUC_MIN:
@@ -132,15 +146,10 @@ def _findings(problem: Problem, columns: list[dict[str, Any]], duplicates: dict[
                 f"Column {column['name']!r} is a strong predictor on its own",
                 f"It separates the classes with an AUC of {auc:.3f}. Check that it is known before the target.",
             )
-    n_positive = int(problem.y.sum())
-    if n_positive < POSITIVES_MIN:
+    if small := _small_classes(problem):
         # Splits in time order do not depend on a seed, so `repeats` does not apply to them.
         advice = "Treat them as estimates" + (", and increase `repeats`." if problem.time is None else ".")
-        yield finding(
-            "warning",
-            f"Only {n_positive} rows are {problem.positive!r}",
-            f"One row changes the measures by whole percentage points. {advice}",
-        )
+        yield finding("warning", small, f"One row changes the measures by whole percentage points. {advice}")
     if duplicates["across_folds"]:
         yield finding(
             "warning" if duplicates["across_folds"] > 0.05 * len(problem.y) else "note",
@@ -151,7 +160,7 @@ def _findings(problem: Problem, columns: list[dict[str, Any]], duplicates: dict[
     if duplicates["contradicting"]:
         yield finding(
             "note",
-            f"{duplicates['contradicting']:,} rows have a duplicate of the other class",
+            f"{duplicates['contradicting']:,} rows have a duplicate of {other} class",
             "No method can classify all of them correctly.",
         )
     if problem.n_rows_of_source > len(problem.y):
@@ -160,3 +169,15 @@ def _findings(problem: Problem, columns: list[dict[str, Any]], duplicates: dict[
             f"{len(problem.y):,} of {problem.n_rows_of_source:,} rows were used",
             "They are a stratified random sample; `max_rows` sets its size.",
         )
+
+
+def _small_classes(problem: BaseProblem) -> str:
+    """A title that names the classes of few rows: the positive class of two, or any of several; empty if none."""
+    few = [(problem.labels[k], n) for k in problem.class_order if (n := int(problem.class_rows[k])) < ROWS_MIN]
+    if len(problem.labels) == 2:
+        few = [(problem.labels[1], n)] if (n := int(problem.class_rows[1])) < ROWS_MIN else []
+    if len(few) < 2:
+        return "".join(f"Only {n} rows are {label!r}" for label, n in few)
+    named = ", ".join(f"{label!r} ({n})" for label, n in few[:CLASSES_NAMED_MAX])
+    rest = f" and {len(few) - CLASSES_NAMED_MAX} more" if len(few) > CLASSES_NAMED_MAX else ""
+    return f"{len(few)} classes have fewer than {ROWS_MIN} rows: {named}{rest}"

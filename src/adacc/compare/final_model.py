@@ -121,22 +121,24 @@ def n_bags(model: BaseAdditiveClassifier) -> int | None:
 
 
 def describe(model: BaseAdditiveClassifier, positive: Any, gaps: Collection[str] | None = None) -> dict[str, Any]:
-    """Importances, shape functions and training history of a binary model: ``"model"`` of a report.
+    """Importances, shape functions and training history of a model: ``"model"`` of a report.
+
+    A model of more than two classes, whose `positive` is None, has importances only.
 
     Shape functions increase the score of the positive class where they are above 0; only those of the most important
     features are included. The value for missing values is included for the features in `gaps`; None: for all. The
     rounds of a forest are the sum over its bags, and it has no history.
     """
-    at = model.classes_.tolist().index(positive)
+    at = None if positive is None else model.classes_.tolist().index(positive)
     names, shares = list(model.fitted_model_.column_names), model.feature_importances_
     order = [j for j in np.argsort(-shares, kind="stable").tolist() if shares[j] > 0.0]
     return {
         "rounds": int(model.n_iter_),
         "bags": n_bags(model),
-        "cost": cost_of_others(model, positive),
+        "cost": None if at is None else cost_of_others(model, positive),
         "importances": [{"feature": names[j], "share": float(shares[j])} for j in order],
-        "shapes": _shapes(model, order[:SHAPES_MAX], at, gaps) if has_curves(model) else [],
-        "rounds_history": _history(model, at) if n_bags(model) is None else None,
+        "shapes": [] if at is None or not has_curves(model) else _shapes(model, order[:SHAPES_MAX], at, gaps),
+        "rounds_history": None if at is None or n_bags(model) is not None else _history(model, at),
     }
 
 

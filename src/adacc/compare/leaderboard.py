@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from adacc.compare import curves, final_model
-from adacc.compare.binary_problem import Problem
+from adacc.compare import final_model
 from adacc.compare.comparison import Contestant, Outcome, Plan, pool_predictions
 from adacc.compare.data_checks import check_data
+from adacc.compare.multiclass_problem import MulticlassProblem
+from adacc.compare.problem import BaseProblem
 from adacc.compare.splits import Split, describe
-from adacc.evaluation.measures import MEASURES, binary_measures
 from adacc.evaluation.statistics import holm, resampled_t_test
 
 FORMAT = 1
@@ -28,27 +28,24 @@ SIGNIFICANCE_LEVEL = 0.05
 LIBRARIES = ("adacc", "numpy", "scikit-learn", "numba", "pandas", "imbalanced-learn", "lightgbm", "xgboost")
 
 
-def measure(outcome: Outcome, splits: Sequence[Split], problem: Problem) -> dict[str, float]:
+def measure(outcome: Outcome, splits: Sequence[Split], problem: BaseProblem) -> dict[str, Any]:
     """All measures of a method on the test rows of a split."""
     if outcome.predictions is None:
         return {}
-    y, predictions = problem.y[splits[outcome.split].test], outcome.predictions
-    found = binary_measures(y == 1, predictions.scores > 0.0, predictions.scores, predictions.probabilities)
-    # Precision without positive predictions counts as 0 in the mean over folds.
-    return {**found, "precision": float(np.nan_to_num(found["precision"])), "seconds": outcome.seconds}
+    return {**problem.evaluate(splits[outcome.split].test, outcome.predictions), "seconds": outcome.seconds}
 
 
 @dataclass
 class Leaderboard:
     """The ranking of the methods, updated with each outcome."""
 
-    problem: Problem
+    problem: BaseProblem
     splits: Sequence[Split]
     plan: Plan
     metric: str
     contestants: dict[str, Contestant]
     outcomes: dict[str, list[Outcome]] = field(default_factory=dict)
-    measures: dict[str, dict[int, dict[str, float]]] = field(default_factory=dict)
+    measures: dict[str, dict[int, dict[str, Any]]] = field(default_factory=dict)
 
     def tell(self, outcome: Outcome) -> None:
         """Add an outcome."""
@@ -62,14 +59,14 @@ class Leaderboard:
 
         A method that failed in a fold is not ranked: the mean over its other folds cannot be compared.
         """
-        sign = 1.0 if MEASURES[self.metric].low_is_good else -1.0
+        sign = 1.0 if self.problem.measures[self.metric].low_is_good else -1.0
         complete = [name for name in self.measures if not self._failed(name)]
         mean = {name: sign * float(np.mean(self._by_fold(name, self.metric))) for name in complete}
         return sorted(mean, key=lambda name: (mean[name], self.plan.methods.index(name)))
 
     def means(self, name: str) -> dict[str, float]:
         """Means of all measures of a method over the folds done so far."""
-        return {measure: float(np.mean(self._by_fold(name, measure))) for measure in MEASURES}
+        return {measure: float(np.mean(self._by_fold(name, measure))) for measure in self.problem.measures}
 
     def table(self) -> list[dict[str, Any]]:
         """An entry for each method: the ranked methods first, then those that failed."""
@@ -83,7 +80,7 @@ class Leaderboard:
                 "own": self.contestants[name].is_own,
                 "library": self.contestants[name].library,
                 "about": self.contestants[name].about,
-                "metrics": {measure: self._spread(name, measure) for measure in MEASURES} if name in ranked else {},
+                **self._spreads(name, name in ranked),
                 "cost": self._costs(name),
                 "versus_best": against.get(name),
                 "failed": self._failed(name),
@@ -100,24 +97,34 @@ class Leaderboard:
         """Curves and counts of a method on the pooled test rows of the first repeat."""
         first = [each for each in self._in_order(name) if each.predictions and self.splits[each.split].repeat == 0]
         rows, predictions = pool_predictions(first or self._in_order(name), self.splits)
-        return curves.pooled(self.problem.y[rows], predictions.probabilities, predictions.scores > 0.0)
+        return self.problem.pooled(rows, predictions)
 
     def _in_order(self, name: str) -> list[Outcome]:
         """The outcomes of a method by split; parallel workers return them in any order."""
         return sorted(self.outcomes[name], key=lambda outcome: outcome.split)
 
-    def _by_fold(self, name: str, measure: str) -> list[float]:
+    def _by_fold(self, name: str, measure: str) -> list[Any]:
         by_split = self.measures[name]
         return [by_split[split][measure] for split in sorted(by_split)]
 
-    def _spread(self, name: str, measure: str) -> dict[str, Any]:
-        values = self._by_fold(name, measure)
+    def _spreads(self, name: str, is_ranked: bool) -> dict[str, Any]:
+        """The measures over the folds and, for several classes, the recall of each class."""
+        found: dict[str, Any] = {"metrics": {}}
+        if is_ranked:
+            names = self.problem.measures
+            found["metrics"] = {each: self._spread(self._by_fold(name, each), each == "seconds") for each in names}
+            if isinstance(self.problem, MulticlassProblem):
+                recalls = self._by_fold(name, "recall")
+                found["recall"] = {label: self._spread([each[label] for each in recalls]) for label in recalls[0]}
+        return found
+
+    def _spread(self, values: list[float], unlimited: bool = False) -> dict[str, Any]:
         mean = float(np.mean(values))
         if len(values) < 2:
             return {"mean": mean, "std": None, "low": None, "high": None, "parts": values}
         margin = resampled_t_test(values, self._test_per_train).margin
         low, high = max(mean - margin, 0.0), mean + margin
-        if measure != "seconds":
+        if not unlimited:
             high = min(high, 1.0)
         return {"mean": mean, "std": float(np.std(values, ddof=1)), "low": low, "high": high, "parts": values}
 
@@ -153,7 +160,14 @@ class Leaderboard:
         return {"parts": len(errors), "reason": errors[-1]} if errors else None
 
 
-def report(leaderboard: Leaderboard, command: str, folds: int, repeats: int, stopped: bool = False) -> dict[str, Any]:
+def report(
+    leaderboard: Leaderboard,
+    command: str,
+    folds: int,
+    repeats: int,
+    stopped: bool = False,
+    left_out: Sequence[str] = (),  # methods that support two classes only
+) -> dict[str, Any]:
     """The whole comparison as plain data, ready for JSON and for `adacc.report`."""
     problem, plan, table = leaderboard.problem, leaderboard.plan, leaderboard.table()
     for entry in table:
@@ -178,7 +192,8 @@ def report(leaderboard: Leaderboard, command: str, folds: int, repeats: int, sto
                 "metric": leaderboard.metric,
                 "parts": len(leaderboard.splits),
                 "parts_done": min(n_done.get(name, 0) for name in plan.methods),
-                "tuned": "the cost of the common class, by F1 on the training rows",
+                "tuned": problem.tuned,
+                **({"left_out": [leaderboard.contestants[name].label for name in left_out]} if left_out else {}),
             },
             "methods": table,
             "model": _best_own_model(leaderboard, table),
@@ -194,11 +209,12 @@ def _best_own_model(leaderboard: Leaderboard, table: list[dict[str, Any]]) -> di
         if entry["own"] and entry["metrics"]:
             with suppress(ValueError):  # a method may fail on all rows though no fold failed; then try the next
                 rounds = plan.rounds_of(entry["name"])
+                positive = None if isinstance(problem, MulticlassProblem) else 1
                 fitted = final_model.fit(
-                    entry["name"], problem.X, problem.y, pos_label=1, rounds=rounds, seed=plan.seed,
+                    entry["name"], problem.X, problem.y, pos_label=positive, rounds=rounds, seed=plan.seed,
                     groups=problem.dependence, in_time=problem.time is not None,
                 )  # fmt: skip
-                described = final_model.describe(fitted, 1, set(with_missing))
+                described = final_model.describe(fitted, positive, set(with_missing))
                 return {"method": entry["name"], "label": entry["label"], **described}
     return None
 

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-from adacc.compare.binary_problem import Problem
+from adacc.compare.problem import BaseProblem
 from adacc.estimators.folds import TimeSplit
 from adacc.tables import TableError
 
@@ -23,7 +23,7 @@ class Split(NamedTuple):
     test: NDArray[np.intp]
 
 
-def make_splits(problem: Problem, folds: int, repeats: int, seed: int) -> list[Split]:
+def make_splits(problem: BaseProblem, folds: int, repeats: int, seed: int) -> list[Split]:
     """The splits of all repeats; each row is in one test fold of a repeat.
 
     Folds are stratified. Rows of one group stay together. With a time, test rows come after all training rows, so the
@@ -34,30 +34,41 @@ def make_splits(problem: Problem, folds: int, repeats: int, seed: int) -> list[S
     splits = [split for repeat in range(repeats) for split in _of_repeat(problem, folds, repeat, seed + repeat)]
     for split in splits:
         for rows, role in ((split.train, "training"), (split.test, "test")):
-            if len(np.unique(problem.y[rows])) < 2:
-                by = "group" if problem.group is not None else "time"
-                raise TableError(
-                    f"{problem.source}: with {folds} folds by {by} the {role} rows of a fold have only one class; use "
-                    "fewer `folds`, or split by another column"
-                )
+            present = np.unique(problem.y[rows])
+            if len(present) < len(problem.labels):
+                absent = next(label for k, label in enumerate(problem.labels) if k not in present)
+                raise TableError(f"{problem.source}: with {folds} folds by {_missing_class(problem, role, absent)}")
     return splits
 
 
-def describe(problem: Problem) -> str:
+def _missing_class(problem: BaseProblem, role: str, label: Any) -> str:
+    """What is wrong with splits of which a part lacks a class, and how to fix it."""
+    by = "group" if problem.group is not None else "time"
+    if len(problem.labels) == 2:
+        return f"{by} the {role} rows of a fold have only one class; use fewer `folds`, or split by another column"
+    return (
+        f"{by} the {role} rows of a fold have no row of class {str(label)!r}; use fewer `folds`, split by another "
+        "column, or leave out the rows of this class"
+    )
+
+
+def describe(problem: BaseProblem) -> str:
     """A description of the splits."""
     if problem.time is not None:
         return f"in time order of {problem.time.name!r}"
     return "stratified" if problem.group is None else f"grouped by {problem.group.name!r}"
 
 
-def _check(problem: Problem, folds: int, repeats: int) -> None:
+def _check(problem: BaseProblem, folds: int, repeats: int) -> None:
     whole = problem.n_rows_of_source == len(problem.y)
     sample = "" if whole else f"the sample of {len(problem.y):,} of {problem.n_rows_of_source:,} rows: "
     where, more = f"{problem.source}: {sample}column", "" if whole else ", or increase `max_rows`"
-    for label, name in ((1, problem.positive), (0, problem.negative)):
-        n_rows = int((problem.y == label).sum())
+    for k in problem.class_order:
+        n_rows, name = int(problem.class_rows[k]), problem.labels[k]
         if n_rows < folds:
             fix = f"set `folds` to at most {n_rows}{more}" if n_rows > 1 else f"more are needed{more}"
+            if len(problem.labels) > 2:
+                fix += ", or leave out or merge this class"
             rows = f"{n_rows} row{'' if n_rows == 1 else 's'}"
             raise TableError(f"{where} {problem.target!r} has {rows} of {name!r}, fewer than the {folds} folds; {fix}")
     if problem.time is not None and repeats > 1:
@@ -98,7 +109,7 @@ def _check_order(time: pd.Series, source: str) -> None:
         )
 
 
-def _of_repeat(problem: Problem, folds: int, repeat: int, seed: int) -> Iterator[Split]:
+def _of_repeat(problem: BaseProblem, folds: int, repeat: int, seed: int) -> Iterator[Split]:
     y = problem.y
     if problem.time is not None:
         for train, test in TimeSplit(folds).split(groups=problem.time.to_numpy()):

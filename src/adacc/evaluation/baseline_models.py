@@ -46,16 +46,22 @@ SELF_PACED_TREES, ERROR_BINS = 50, 5
 
 def resampled_tree(sampler: str, fold: FoldData) -> Scores:
     """A decision tree on resampled rows with balanced classes."""
-    X, X_test = _complete_numbers(fold)
+    model, X_test = fit_resampled_tree(sampler, fold)
+    return _probability(model, X_test)
+
+
+def fit_resampled_tree(sampler: str, fold: FoldData) -> tuple[DecisionTreeClassifier, Array]:
+    """The tree, and the test rows as it takes them."""
+    X, X_test = complete_numbers(fold)
     with threadpool_limits(1):  # the neighbour search has no n_jobs
-        X, y = _sampler(sampler, _n_minority(fold), fold.seed).fit_resample(X, fold.y)
-    return _probability(DecisionTreeClassifier(random_state=fold.seed).fit(X, y), X_test)
+        X, y = _sampler(sampler, n_minority(fold), fold.seed).fit_resample(X, fold.y)
+    return DecisionTreeClassifier(random_state=fold.seed).fit(X, y), X_test
 
 
 def _sampler(name: str, n_minority: int, seed: int) -> Any:
     if name == "RandomUnderSampler":
-        return _library("imblearn.under_sampling").RandomUnderSampler(random_state=seed)
-    over_sampling = _library("imblearn.over_sampling")
+        return import_library("imblearn.under_sampling").RandomUnderSampler(random_state=seed)
+    over_sampling = import_library("imblearn.over_sampling")
     if name == "SMOTE" and n_minority > 1:
         return over_sampling.SMOTE(k_neighbors=min(5, n_minority - 1), random_state=seed)
     # SMOTE needs two rows of the minority class; a single row is repeated.
@@ -64,31 +70,37 @@ def _sampler(name: str, n_minority: int, seed: int) -> Any:
 
 def resampling_ensemble(classifier: str, fold: FoldData) -> Scores:
     """An ensemble of imbalanced-learn with its default parameters, including its size."""
-    X, X_test = _complete_numbers(fold)
-    model = getattr(_library("imblearn.ensemble"), classifier)(n_jobs=1, random_state=fold.seed)
-    return _probability(model.fit(X, fold.y), X_test)
+    X, X_test = complete_numbers(fold)
+    return _probability(resampling_model(classifier, fold.seed).fit(X, fold.y), X_test)
+
+
+def resampling_model(classifier: str, seed: int) -> Any:
+    return getattr(import_library("imblearn.ensemble"), classifier)(n_jobs=1, random_state=seed)
 
 
 def rusboost(fold: FoldData) -> Scores:
     """imbalanced-learn raises ValueError if the first stump is no better than chance."""
-    X, X_test = _complete_numbers(fold)
-    stump = DecisionTreeClassifier(max_depth=1)
-    boosting = _library("imblearn.ensemble").RUSBoostClassifier
-    model = boosting(stump, n_estimators=max(fold.rounds), random_state=fold.seed).fit(X, fold.y)
+    X, X_test = complete_numbers(fold)
+    model = rusboost_model(fold).fit(X, fold.y)
     return _at_rounds(model.staged_decision_function(X_test), fold.rounds)
 
 
+def rusboost_model(fold: FoldData) -> Any:
+    boosting = import_library("imblearn.ensemble").RUSBoostClassifier
+    return boosting(DecisionTreeClassifier(max_depth=1), n_estimators=max(fold.rounds), random_state=fold.seed)
+
+
 def lightgbm(fold: FoldData, weighted: bool = True, num_leaves: int = 31) -> Scores:
-    X, X_test = _native_categories(fold)
-    model = _lightgbm(fold.seed, n_estimators=max(fold.rounds), num_leaves=num_leaves, is_unbalance=weighted)
+    X, X_test = native_categories(fold)
+    model = lightgbm_model(fold.seed, n_estimators=max(fold.rounds), num_leaves=num_leaves, is_unbalance=weighted)
     model.fit(X, fold.y)
     return {T: np.asarray(model.predict(X_test, raw_score=True, num_iteration=T)) for T in fold.rounds}
 
 
-def _lightgbm(seed: int, **parameters: Any) -> Any:
+def lightgbm_model(seed: int, **parameters: Any) -> Any:
     # Without the first two, LightGBM picks the faster data layout at run time, which changes rounding.
     fixed = {"deterministic": True, "force_col_wise": True, "n_jobs": 1, "verbose": -1}
-    return _library("lightgbm").LGBMClassifier(**fixed, random_state=seed, **parameters)
+    return import_library("lightgbm").LGBMClassifier(**fixed, random_state=seed, **parameters)
 
 
 def shallow_lightgbm(fold: FoldData, weighted: bool = True) -> Scores:
@@ -99,14 +111,14 @@ def shallow_lightgbm(fold: FoldData, weighted: bool = True) -> Scores:
 
 def bagged_lightgbm(fold: FoldData) -> Scores:
     """The mean probability of LightGBM on bags of all rows of the minority class and as many of the other."""
-    X, X_test = _native_categories(fold)
+    X, X_test = native_categories(fold)
     rng = np.random.default_rng(fold.seed)
     by_class = [np.flatnonzero(fold.y == label) for label in (0, 1)]
-    size = _n_minority(fold)
+    size = n_minority(fold)
     probabilities = []
     for _ in range(BAGS):
         rows = np.concatenate([rng.choice(rows, size, replace=False) for rows in by_class])
-        model = _lightgbm(fold.seed).fit(X.iloc[rows], fold.y[rows])
+        model = lightgbm_model(fold.seed).fit(X.iloc[rows], fold.y[rows])
         probabilities.append(model.predict_proba(X_test)[:, 1])
     return {1: np.mean(probabilities, axis=0) - 0.5}
 
@@ -117,7 +129,7 @@ def tuned_lightgbm(fold: FoldData) -> Scores:
     Parameters are compared by average precision, and the threshold is chosen, on out-of-fold scores of the training
     rows. The first trial has the default parameters.
     """
-    X, X_test = _native_categories(fold)
+    X, X_test = native_categories(fold)
     rng, folds = np.random.default_rng(fold.seed), fold.tuning_folds(3)
     y_held_out = fold.y[np.concatenate([test for _, test in folds])]
     trials = [{}, *(_random_parameters(rng, fold.y) for _ in range(TRIALS - 1))]
@@ -125,12 +137,12 @@ def tuned_lightgbm(fold: FoldData) -> Scores:
     for parameters in trials:
         held_out = []
         for train, test in folds:
-            model = _lightgbm(fold.seed, **parameters).fit(X.iloc[train], fold.y[train])
+            model = lightgbm_model(fold.seed, **parameters).fit(X.iloc[train], fold.y[train])
             held_out.append(model.predict(X.iloc[test], raw_score=True))
         scores = np.concatenate(held_out)
         results.append((average_precision_score(y_held_out, scores), scores, parameters))
     _, scores, parameters = max(results, key=itemgetter(0))
-    model = _lightgbm(fold.seed, **parameters).fit(X, fold.y)
+    model = lightgbm_model(fold.seed, **parameters).fit(X, fold.y)
     return {1: model.predict(X_test, raw_score=True) - best_threshold(y_held_out, scores)}
 
 
@@ -162,7 +174,7 @@ def self_paced_ensemble(fold: FoldData) -> Scores:
     The rows of the other class are divided into five bins by their error so far. A bin is drawn with a weight of one
     over its mean error plus a number that grows from 0 without limit, so that easy rows come first and all bins last.
     """
-    X, X_test = _complete_numbers(fold)
+    X, X_test = complete_numbers(fold)
     rng = np.random.default_rng(fold.seed)
     (rare,), (others,) = np.nonzero(fold.y == 1), np.nonzero(fold.y == 0)
     if len(rare) > len(others):
@@ -194,28 +206,38 @@ def _draw_by_error(errors: Array, i: int, size: int, rng: np.random.Generator) -
 
 
 def xgboost(fold: FoldData, weighted: bool = True) -> Scores:
-    X, X_test = _native_categories(fold)
+    X, X_test = native_categories(fold)
     n_others, n_positive = np.bincount(fold.y, minlength=2)
-    model = (
-        _library("xgboost")
-        .XGBClassifier(
-            n_estimators=max(fold.rounds),
-            scale_pos_weight=float(n_others / n_positive) if weighted else 1.0,
-            enable_categorical=True,
-            n_jobs=1,
-            random_state=fold.seed,
-            verbosity=0,
-        )
-        .fit(X, fold.y)
-    )
+    weight = float(n_others / n_positive) if weighted else 1.0
+    model = xgboost_model(fold, scale_pos_weight=weight).fit(X, fold.y)
     return {
         T: model.predict(X_test, output_margin=True, iteration_range=(0, T)).astype(np.float64) for T in fold.rounds
     }
 
 
+def xgboost_model(fold: FoldData, **parameters: Any) -> Any:
+    return import_library("xgboost").XGBClassifier(
+        n_estimators=max(fold.rounds),
+        enable_categorical=True,
+        n_jobs=1,
+        random_state=fold.seed,
+        verbosity=0,
+        **parameters,
+    )
+
+
 def hist_gradient_boosting(fold: FoldData, class_weight: str | None = "balanced") -> Scores:
+    with threadpool_limits(1):  # it has no n_jobs
+        model, X_test = fit_hist_gradient_boosting(fold, class_weight)
+        return _at_rounds(model.staged_decision_function(X_test), fold.rounds)
+
+
+def fit_hist_gradient_boosting(
+    fold: FoldData, class_weight: str | None
+) -> tuple[HistGradientBoostingClassifier, pd.DataFrame]:
+    """The model, and the test rows as it takes them."""
     # The original column names, for its error messages.
-    X, X_test = (frame.set_axis(fold.X.columns, axis=1) for frame in _native_categories(fold))
+    X, X_test = (frame.set_axis(fold.X.columns, axis=1) for frame in native_categories(fold))
     model = HistGradientBoostingClassifier(
         max_iter=max(fold.rounds),
         class_weight=class_weight,
@@ -223,18 +245,23 @@ def hist_gradient_boosting(fold: FoldData, class_weight: str | None = "balanced"
         early_stopping=False,
         random_state=fold.seed,
     )
-    with threadpool_limits(1):  # it has no n_jobs
-        return _at_rounds(model.fit(X, fold.y).staged_decision_function(X_test), fold.rounds)
+    return model.fit(X, fold.y), X_test
 
 
 def catboost(fold: FoldData, weighted: bool = True) -> Scores:
     """CatBoost with its default of 1,000 trees."""
-    (X, X_test), categories = _native_categories(fold), list(fold.X.dtypes == "category")
+    model, X_test = fit_catboost(fold, weighted)
+    return {1: model.predict(X_test, prediction_type="RawFormulaVal")}
+
+
+def fit_catboost(fold: FoldData, weighted: bool) -> tuple[Any, pd.DataFrame]:
+    """The model, and the test rows as it takes them."""
+    (X, X_test), categories = native_categories(fold), list(fold.X.dtypes == "category")
     # CatBoost takes text for categories, and does not take missing ones.
     for frame in (X, X_test):
         for name in X.columns[categories]:
             frame[name] = frame[name].astype(object).where(frame[name].notna(), "missing").astype(str)
-    model = _library("catboost").CatBoostClassifier(
+    model = import_library("catboost").CatBoostClassifier(
         auto_class_weights="Balanced" if weighted else None,
         cat_features=list(X.columns[categories]),
         thread_count=1,
@@ -242,14 +269,17 @@ def catboost(fold: FoldData, weighted: bool = True) -> Scores:
         verbose=False,
         allow_writing_files=False,
     )
-    return {1: model.fit(X, fold.y).predict(X_test, prediction_type="RawFormulaVal")}
+    return model.fit(X, fold.y), X_test
 
 
 def explainable_boosting(fold: FoldData) -> Scores:
     """The explainable boosting machine of InterpretML."""
-    X, X_test = _native_categories(fold)
-    model = _library("interpret.glassbox").ExplainableBoostingClassifier(n_jobs=1, random_state=fold.seed)
-    return {1: model.fit(X, fold.y).decision_function(X_test)}
+    X, X_test = native_categories(fold)
+    return {1: ebm_model(fold.seed).fit(X, fold.y).decision_function(X_test)}
+
+
+def ebm_model(seed: int) -> Any:
+    return import_library("interpret.glassbox").ExplainableBoostingClassifier(n_jobs=1, random_state=seed)
 
 
 def adaboost(fold: FoldData) -> Scores:
@@ -259,20 +289,26 @@ def adaboost(fold: FoldData) -> Scores:
 
 def forest(fold: FoldData) -> Scores:
     """The AdaCC forest with its default parameters, including its number of bags."""
+    return {1: fit_forest(fold, pos_label=1).decision_function(fold.X_test)}
+
+
+def fit_forest(fold: FoldData, pos_label: int | None) -> AdaCCForestClassifier:
     tuning_cv = TimeSplit(FOREST_TIME_FOLDS) if fold.in_time else None
-    model = AdaCCForestClassifier(pos_label=1, n_jobs=1, random_state=fold.seed, tuning_cv=tuning_cv)
-    model.fit(fold.X, fold.y, groups=fold.groups)
-    return {1: model.decision_function(fold.X_test)}
+    model = AdaCCForestClassifier(pos_label=pos_label, n_jobs=1, random_state=fold.seed, tuning_cv=tuning_cv)
+    return model.fit(fold.X, fold.y, groups=fold.groups)
 
 
 def logistic_regression(fold: FoldData) -> Scores:
-    X, X_test = _complete_numbers(fold)
-    model = make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced", max_iter=1000))
+    X, X_test = complete_numbers(fold)
     with threadpool_limits(1):
-        return {1: model.fit(X, fold.y).decision_function(X_test)}
+        return {1: logistic_model().fit(X, fold.y).decision_function(X_test)}
 
 
-def _n_minority(fold: FoldData) -> int:
+def logistic_model() -> Any:
+    return make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced", max_iter=1000))
+
+
+def n_minority(fold: FoldData) -> int:
     """Number of training rows of the minority class."""
     return int(np.bincount(fold.y, minlength=2).min())
 
@@ -299,7 +335,7 @@ def from_half_log_odds(scores: Array) -> Array:
     return expit(2.0 * scores)
 
 
-def _complete_numbers(fold: FoldData) -> tuple[Array, Array]:
+def complete_numbers(fold: FoldData) -> tuple[Array, Array]:
     """Training and test rows as arrays, for methods that support neither categories nor missing values.
 
     Categories are one-hot encoded, with missing as a category. Missing numbers become the median of the training rows,
@@ -319,7 +355,7 @@ def _complete_numbers(fold: FoldData) -> tuple[Array, Array]:
     return encoder.fit_transform(fold.X), encoder.transform(fold.X_test)
 
 
-def _native_categories(fold: FoldData) -> tuple[pd.DataFrame, pd.DataFrame]:
+def native_categories(fold: FoldData) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Training and test rows for methods that support `category` columns; unseen categories become missing.
 
     Columns are numbered, because LightGBM and XGBoost reject some characters in names.
@@ -330,7 +366,7 @@ def _native_categories(fold: FoldData) -> tuple[pd.DataFrame, pd.DataFrame]:
     return fold.X.set_axis(numbers, axis=1), X_test[fold.X.columns].set_axis(numbers, axis=1)
 
 
-def _library(module: str) -> Any:
+def import_library(module: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:

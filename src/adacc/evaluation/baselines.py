@@ -15,8 +15,9 @@ from scipy.special import expit
 
 from adacc.algorithms.catalog import FORESTS
 from adacc.evaluation import baseline_models as models
+from adacc.evaluation import multiclass_models as multiclass
 from adacc.evaluation.fold_data import Array, FoldData, Scores
-from adacc.evaluation.predictions import Predictions
+from adacc.evaluation.predictions import ClassPredictions, Predictions
 from adacc.evaluation.thresholds import tuned_thresholds
 
 
@@ -26,7 +27,8 @@ class Baseline:
 
     `probability` maps the scores to the library's probabilities; most scores are log-odds. With `threshold_folds` the
     threshold is tuned for balanced accuracy on out-of-fold scores, and subtracted from the scores; the probabilities
-    do not change, as in scikit-learn's TunedThresholdClassifierCV.
+    do not change, as in scikit-learn's TunedThresholdClassifierCV. `predict_classes` fits and predicts more than two
+    classes, with the last number of rounds of the fold; None if the method supports two classes only.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Baseline:
     probability: Callable[[Array], Array] = expit
     threshold_folds: int | None = None
     extra: str = "compare"  # the optional dependency that installs the library
+    predict_classes: Callable[[FoldData], ClassPredictions] | None = None
 
     def predict(self, fold: FoldData) -> dict[int, Predictions]:
         """Fit, and predict the test rows; by number of rounds."""
@@ -48,12 +51,16 @@ class Baseline:
 
 
 def _of_imblearn(
-    name: str, about: str, scores: Callable[[FoldData], Scores], threshold_folds: int | None = None
+    name: str,
+    about: str,
+    scores: Callable[[FoldData], Scores],
+    predict_classes: Callable[[FoldData], ClassPredictions] | None = None,
+    threshold_folds: int | None = None,
 ) -> Baseline:
     """A method of imbalanced-learn without rounds."""
     return Baseline(
         name, about, "imbalanced-learn", scores, boosts=False, probability=models.from_probability,
-        threshold_folds=threshold_folds,
+        threshold_folds=threshold_folds, predict_classes=predict_classes,
     )  # fmt: skip
 
 
@@ -65,45 +72,65 @@ BASELINES = {
         models.forest,
         boosts=False,
         probability=models.from_half_log_odds,
+        predict_classes=multiclass.forest,
     ),
     "smote-tree": _of_imblearn(
         "SMOTE + D.T.",
         "A decision tree after SMOTE oversampling of the rare class.",
         partial(models.resampled_tree, "SMOTE"),
+        partial(multiclass.resampled_tree, "SMOTE"),
     ),
     "ros-tree": _of_imblearn(
         "ROS + D.T.",
         "A decision tree after random oversampling of the rare class.",
         partial(models.resampled_tree, "RandomOverSampler"),
+        partial(multiclass.resampled_tree, "RandomOverSampler"),
     ),
     "rus-tree": _of_imblearn(
         "RUS + D.T.",
         "A decision tree after random undersampling of the common class.",
         partial(models.resampled_tree, "RandomUnderSampler"),
+        partial(multiclass.resampled_tree, "RandomUnderSampler"),
     ),
     "imblearn-rusboost": Baseline(
         "RUSBoost (imblearn)",
         "AdaBoost with random undersampling of the common class in each round.",
         "imbalanced-learn",
         models.rusboost,
+        predict_classes=multiclass.rusboost,
     ),
-    "lightgbm": Baseline("LightGBM", "Gradient boosted trees with class weights.", "lightgbm", models.lightgbm),
-    "xgboost": Baseline("XGBoost", "Gradient boosted trees with class weights.", "xgboost", models.xgboost),
+    "lightgbm": Baseline(
+        "LightGBM",
+        "Gradient boosted trees with class weights.",
+        "lightgbm",
+        models.lightgbm,
+        predict_classes=multiclass.lightgbm,
+    ),
+    "xgboost": Baseline(
+        "XGBoost",
+        "Gradient boosted trees with class weights.",
+        "xgboost",
+        models.xgboost,
+        predict_classes=multiclass.xgboost,
+    ),
     "hist-gradient-boosting": Baseline(
         "HistGradientBoosting",
         "Gradient boosted trees with class weights.",
         "scikit-learn",
         models.hist_gradient_boosting,
+        predict_classes=multiclass.hist_gradient_boosting,
     ),
     "balanced-random-forest": _of_imblearn(
         "Balanced R.F.",
         "A random forest; each tree is fitted to a balanced bootstrap sample.",
         partial(models.resampling_ensemble, "BalancedRandomForestClassifier"),
+        partial(multiclass.resampling_ensemble, "BalancedRandomForestClassifier"),
     ),
     "easy-ensemble": _of_imblearn(
         "EasyEnsemble",
         "Bagging of AdaBoost, each fitted to a balanced sample.",
         partial(models.resampling_ensemble, "EasyEnsembleClassifier"),
+        partial(multiclass.resampling_ensemble, "EasyEnsembleClassifier"),
     ),
     "self-paced-ensemble": Baseline(
         "Self-paced ensemble",
@@ -128,6 +155,7 @@ BASELINES = {
         models.catboost,
         boosts=False,
         extra="peers",
+        predict_classes=multiclass.catboost,
     ),
     "ebm": Baseline(
         "EBM",
@@ -136,6 +164,7 @@ BASELINES = {
         models.explainable_boosting,
         boosts=False,
         extra="peers",
+        predict_classes=multiclass.explainable_boosting,
     ),
     "lightgbm-shallow": Baseline(
         "LightGBM, shallow",
@@ -143,6 +172,7 @@ BASELINES = {
         "lightgbm",
         models.shallow_lightgbm,
         boosts=False,
+        predict_classes=multiclass.shallow_lightgbm,
     ),
     "balanced-random-forest-threshold": _of_imblearn(
         "Balanced R.F. + threshold",
@@ -224,5 +254,6 @@ BASELINES = {
         "scikit-learn",
         models.logistic_regression,
         boosts=False,
+        predict_classes=multiclass.logistic_regression,
     ),
 }

@@ -7,6 +7,7 @@ measures as numbers with three decimals. JSON stores fractions between 0 and 1, 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from math import nan
 from typing import Any
 
@@ -45,6 +46,22 @@ MEASURES = {
     "brier": Measure("Brier score", "Brier", "mean squared error of the probabilities; low is good", low_is_good=True),
     "seconds": Measure("Seconds", "Seconds", "time to tune and fit one fold; low is good", low_is_good=True),
 }
+"""The measures of two classes."""
+
+MULTICLASS_MEASURES = {
+    "balanced_accuracy": Measure("Balanced accuracy", "Bal. acc.", "mean recall of the classes", True),
+    "gmean": Measure("Gmean", "Gmean", "geometric mean of the recalls of the classes", True),
+    "macro_f1": Measure("Macro F1", "Macro F1", "mean of the F1 scores of the classes, each against the rest"),
+    "auc": Measure("AUC", "AUC", "mean area under the ROC curves of all pairs of classes (one against one)"),
+    "seconds": MEASURES["seconds"],
+}
+"""The measures of more than two classes; the recall of each class is beside them."""
+
+RECALL = Measure("Recall", "Recall", "share of the rows of a class that are predicted correctly", True)
+
+FORMATS = MULTICLASS_MEASURES | MEASURES | {"recall": RECALL}
+"""Labels and number formats by name; a name has the same for two classes as for more."""
+
 MISSING = "–"
 
 
@@ -67,6 +84,48 @@ def binary_measures(positive: Any, predicted: Any, scores: Any, probabilities: A
     }
 
 
+def multiclass_measures(true: Any, predicted: Any, probabilities: Any) -> dict[str, Any]:
+    """All measures of several classes but the seconds, and ``recall``, a list by class; NaN for undefined measures.
+
+    Classes are numbered like the columns of the probabilities. A class without rows has no recall, and does not count
+    in the means, except that its false positives lower macro F1, as in scikit-learn.
+    """
+    import numpy as np
+
+    from adacc import metrics
+
+    counts = metrics.confusion(true, predicted, labels=range(probabilities.shape[1]))
+    correct, rows, n_predicted = counts.diagonal(), counts.sum(axis=1), counts.sum(axis=0)
+    present, occurs = rows > 0.0, rows + n_predicted > 0.0
+    recall = np.divide(correct, rows, out=np.full(len(rows), nan), where=present)
+    several = int(present.sum()) > 1
+    return {
+        "balanced_accuracy": float(recall[present].mean()) if several else nan,
+        "gmean": metrics.gmean(true, predicted) if several else nan,
+        "macro_f1": float(metrics.f1_of_totals(correct, rows + n_predicted)[occurs].mean()) if several else nan,
+        "auc": pairwise_auc(true, probabilities),
+        "recall": recall.tolist(),
+    }
+
+
+def pairwise_auc(true: Any, probabilities: Any) -> float:
+    """The mean AUC of all pairs of classes that have rows [Hand and Till 2001]; NaN if only one has.
+
+    The AUC of a pair is the mean of two: rows of the two classes ranked by the probability of one, and of the other.
+    """
+    import numpy as np
+
+    from adacc import metrics
+
+    classes = np.unique(true)
+    members = {k: np.flatnonzero(true == k) for k in classes.tolist()}
+    areas = []
+    for i, j in combinations(members, 2):
+        rows = np.concatenate([members[i], members[j]])
+        areas += [metrics.auc(true[rows], probabilities[rows, k], pos_label=k) for k in (i, j)]
+    return float(np.mean(areas)) if areas else nan
+
+
 def with_former_names(tp: int, fn: int, fp: int, tn: int, name_of_fp: str) -> dict[str, int]:
     """The confusion counts for JSON: by their standard names, and by the names of earlier versions."""
     standard = {"true_positives": tp, "false_negatives": fn, "false_positives": fp, "true_negatives": tn}
@@ -85,7 +144,7 @@ def shown(name: str, value: float | None) -> str:
         return MISSING
     if name == "seconds":
         return f"{value:.3f}" if value < 0.1 else f"{value:,.2f}"
-    return f"{100 * value:.1f}%" if MEASURES[name].percent else f"{value:.3f}"
+    return f"{100 * value:.1f}%" if FORMATS[name].percent else f"{value:.3f}"
 
 
 def spread(name: str, std: float | None) -> str:
@@ -107,7 +166,7 @@ def gap(name: str, difference: float) -> str:
     >>> gap("balanced_accuracy", -0.0123), gap("auc", 0.004)
     ('1.2 percentage points of balanced accuracy', '0.004 of AUC')
     """
-    if MEASURES[name].percent:
+    if FORMATS[name].percent:
         return f"{100 * abs(difference):.1f} percentage points of {in_sentence(name)}"
     return f"{shown(name, abs(difference))} of {in_sentence(name)}"
 
@@ -117,8 +176,9 @@ def in_sentence(name: str) -> str:
 
     Examples
     --------
-    >>> in_sentence("balanced_accuracy"), in_sentence("gmean"), in_sentence("auc"), in_sentence("brier")
-    ('balanced accuracy', 'gmean', 'AUC', 'Brier score')
+    >>> [in_sentence(name) for name in ("balanced_accuracy", "gmean", "auc", "macro_f1", "brier")]
+    ['balanced accuracy', 'gmean', 'AUC', 'macro F1', 'Brier score']
     """
-    label = MEASURES[name].label
-    return label if label.isupper() or name == "brier" else label.lower()
+    if name == "brier":
+        return FORMATS[name].label
+    return " ".join(word if word.isupper() else word.lower() for word in FORMATS[name].label.split())

@@ -1,4 +1,4 @@
-"""Predictions of a method for test rows."""
+"""Predictions of a method for test rows, of two classes or of several."""
 
 from __future__ import annotations
 
@@ -18,3 +18,22 @@ class Predictions(NamedTuple):
     scores: NDArray[np.float64]
     probabilities: NDArray[np.float64]
     cost: float | None = None
+
+    @property
+    def is_finite(self) -> bool:
+        return bool(np.isfinite(self.scores).all())
+
+
+class ClassPredictions(NamedTuple):
+    """Predicted classes and class probabilities of the test rows, for targets of more than two classes."""
+
+    predicted: NDArray[np.intp]  # (n_rows,): number of the class
+    probabilities: NDArray[np.float64]  # (n_rows, n_classes)
+
+    @property
+    def is_finite(self) -> bool:
+        return bool(np.isfinite(self.probabilities).all())
+
+    @property
+    def cost(self) -> None:
+        """There is no single tuned cost."""

@@ -158,6 +158,23 @@ def bootstrap(values: ArrayLike, confidence: float = 0.95, n_draws: int = 10_000
     return Interval(float(low), float(high))
 
 
+def wilson(successes: int, n: int, confidence: float = 0.95) -> Interval:
+    """Wilson's score interval of a share [Wilson 1927], which is inside [0, 1] for any counts.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in wilson(8, 10)], [round(end, 3) for end in wilson(3, 3)]
+    ([0.49, 0.943], [0.438, 1.0])
+    """
+    if not 0 <= successes <= n or n == 0:
+        raise ValueError(f"successes must be at least 0 and at most n, which is at least 1, got {successes} of {n}")
+    z = float(stats.norm.ppf((1 + confidence) / 2))
+    share, widening = successes / n, 1 + z**2 / n
+    centre = (share + z**2 / (2 * n)) / widening
+    margin = z * float(np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))) / widening
+    return Interval(max(centre - margin, 0.0), min(centre + margin, 1.0))
+
+
 class Compared(NamedTuple):
     """Mean of paired differences over cross-validation splits, half of its 95 % interval, and its p-value."""
 

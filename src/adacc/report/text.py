@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from adacc.evaluation.measures import gap, shown
@@ -64,18 +64,24 @@ def mean(method: Method, metric: str) -> float | None:
 
 def summary(result: dict[str, Any]) -> list[str]:
     """Two paragraphs: the best method and its lead over the second; then the other comparisons and the counts."""
+    positive = quoted(result["data"].get("positive"))
+    return compose(result, lambda best: rates_of_best(best, positive), lambda best: counts_of_best(best, positive))
+
+
+def compose(result: dict[str, Any], of_rates: Callable[[Method], str], of_counts: Callable[[Method], str]) -> list[str]:
+    """The two paragraphs of a summary, with sentences about the rates and the counts of the best method."""
     done = finished(result)
     if not done:
         return ["No method finished, so there is nothing to compare."]
     best, others = done[0], done[1:]
-    metric, positive = result["protocol"]["metric"], quoted(result["data"]["positive"])
+    metric = result["protocol"]["metric"]
     more = (
         closest_rival(best, others, metric),
         not_significantly_different(others),
-        counts_of_best(best, positive),
+        of_counts(best),
         "All measures are on test rows that the model was not fitted on.",
     )
-    first = f"{rates_of_best(best, positive)} {lead_over_second(others, metric)}"
+    first = f"{of_rates(best)} {lead_over_second(others, metric)}"
     return [first, " ".join(sentence for sentence in more if sentence)]
 
 
@@ -217,11 +223,11 @@ def about_data(data: dict[str, Any]) -> list[str]:
     if constant:
         rest = [f"{len(constant) - NAMES_MAX} more"] if len(constant) > NAMES_MAX else []
         text.append(f"Constant column{_inflected(len(constant), '', 's')}: {listed([*constant[:NAMES_MAX], *rest])}.")
-    return [*text, about_duplicates(data["duplicates"])]
+    return [*text, about_duplicates(data["duplicates"], "another" if "classes" in data else "the other")]
 
 
-def about_duplicates(duplicates: dict[str, Any]) -> str:
-    """Counts of duplicate rows."""
+def about_duplicates(duplicates: dict[str, Any], other: str = "the other") -> str:
+    """Counts of duplicate rows; `other` goes before "class"."""
     rows, across, against = (duplicates[key] for key in ("rows", "across_folds", "contradicting"))
     if not rows:
         return "There are no duplicate rows."
@@ -231,7 +237,7 @@ def about_duplicates(duplicates: dict[str, Any]) -> str:
             f"; {counted(across, 'test row')} {_inflected(across, 'has', 'have')} a duplicate among the training rows"
         )
     if against:
-        text += f"; {counted(against, 'row')} {_inflected(against, 'has', 'have')} a duplicate of the other class"
+        text += f"; {counted(against, 'row')} {_inflected(against, 'has', 'have')} a duplicate of {other} class"
     return f"{text}."
 
 
