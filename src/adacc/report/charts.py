@@ -11,7 +11,7 @@ from typing import Any
 
 import altair as alt
 
-from adacc.evaluation.measures import MEASURES, shown, spread
+from adacc.evaluation.measures import FORMATS, shown, spread
 from adacc.report.tables import measures_of
 from adacc.report.text import finished, mean
 from adacc.report.theme import INK, PAPER, QUIET, RARE, line_styles
@@ -61,7 +61,7 @@ def lines(label: str, length: int = 24) -> str:
 
 
 def compare_charts(result: dict[str, Any]) -> dict[str, Spec]:
-    """All charts of a comparison, without those of the model; the page's script adds the data of most."""
+    """All charts of two classes, without those of the model; the page's script adds the data of most."""
     if not finished(result):
         return {}
     return {
@@ -95,7 +95,7 @@ def intervals(result: dict[str, Any]) -> Spec:
         .encode(x="mean:Q", y=y, tooltip=tooltip),
     ]
     metric = result["protocol"]["metric"]
-    chosen = (alt.param(name="metric", value=metric), alt.param(name="unit", value=MEASURES[metric].unit))
+    chosen = (alt.param(name="metric", value=metric), alt.param(name="unit", value=FORMATS[metric].unit))
     chart = alt.layer(*layers).add_params(*chosen).properties(height=26 * len(finished(result)))
     return spec(chart, means=means, folds=folds)
 
@@ -104,7 +104,7 @@ def _measured(result: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[s
     """Data of the means and of the folds, in the units shown, with the rank of each method by each measure."""
     means, folds = [], []
     for metric in measures_of(result):
-        measure = MEASURES[metric]
+        measure = FORMATS[metric]
         have = [method for method in finished(result) if mean(method, metric) is not None]
         have.sort(key=lambda method: method["metrics"][metric]["mean"], reverse=not measure.low_is_good)
         for place, method in enumerate(have):

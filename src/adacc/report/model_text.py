@@ -10,7 +10,14 @@ from adacc.report.numbers import signed, significant
 from adacc.report.text import counted, listed, quoted, size
 
 
-def about_model(model: dict[str, Any], positive: object) -> dict[str, Any]:
+NO_SHAPES = {
+    False: "Trees combine features, so there are no shape functions.",
+    True: "The command adacc explain shows the shape functions of a model of more than two classes.",
+}
+"""Why a report has no shape functions; True if the model has some."""
+
+
+def about_model(model: dict[str, Any], positive: object, several_classes: bool = False) -> dict[str, Any]:
     """Texts and tables of the model section."""
     target = "the positive class" if positive is None else quoted(positive)
     row = model.get("row")
@@ -20,6 +27,7 @@ def about_model(model: dict[str, Any], positive: object) -> dict[str, Any]:
         "summary": _summary(model),
         "importances": tables.importances(model),
         "features_max": FEATURES_MAX,
+        "no_shapes": NO_SHAPES[several_classes and model.get("bags") is None],
         "shapes": [{"feature": str(shape["feature"]), "text": shape_text(shape)} for shape in model["shapes"]],
         "errors": [{"label": label, "color": color, "dash": dash} for label, color, dash in ERRORS.values()],
         "rounds": tables.rounds(model),

@@ -14,9 +14,8 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adacc.evaluation.measures import MEASURES
 from adacc.files import whole_file
-from adacc.report import tables, text
+from adacc.report import multiclass_tables, multiclass_text, tables, text
 from adacc.report.vega import bundle
 
 if TYPE_CHECKING:
@@ -31,6 +30,8 @@ def render(result: dict[str, Any], vega: Callable[[], str] = bundle) -> str:
 
     `vega` returns the script that draws the charts.
     """
+    if multiclass_text.has_several_classes(result):
+        return render_multiclass(result, vega)
     from adacc.report.charts import compare_charts
     from adacc.report.model_charts import model_charts
     from adacc.report.model_text import about_model
@@ -48,19 +49,50 @@ def render(result: dict[str, Any], vega: Callable[[], str] = bundle) -> str:
         title=f"Finding {text.quoted(result['data']['positive'])} in {Path(result['data']['source']).name}",
         summary=text.summary(result),
         headline=text.headline(result),
-        ranking=tables.ranking(result),
-        failures=tables.failures(result),
-        intervals=tables.intervals(result),
         areas=tables.areas(result),
         decisions=tables.decisions(result),
         line_styles=line_styles(text.finished(result)),
         chosen=_chosen(text.finished(result)),
         class_counts=text.class_counts(result["data"]),
-        about_data=text.about_data(result["data"]),
-        columns=tables.columns(result["data"]),
-        protocol=tables.protocol(result),
         model=about_model(model, result["data"]["positive"]) if model else None,
+        **_common_tables(result),
     )
+
+
+def render_multiclass(result: dict[str, Any], vega: Callable[[], str] = bundle) -> str:
+    """The report of a comparison on more than two classes."""
+    from adacc.report.model_charts import model_charts
+    from adacc.report.model_text import about_model
+    from adacc.report.multiclass_charts import multiclass_charts
+
+    result = _finite(result)
+    model, data = result["model"], result["data"]
+    return _page(
+        "multiclass_report.html",
+        result,
+        vega,
+        charts=multiclass_charts(result) | (model_charts(model) if model else {}),
+        data={"measures": _labels(result)},
+        title=f"Predicting {text.quoted(data['target'])} in {Path(data['source']).name}",
+        summary=multiclass_text.summary(result),
+        headline=multiclass_text.headline(result),
+        class_counts=multiclass_text.class_counts(data, limit=len(data["classes"])),
+        classes=multiclass_tables.classes(result),
+        model=about_model(model, None, several_classes=True) if model else None,
+        **_common_tables(result),
+    )
+
+
+def _common_tables(result: dict[str, Any]) -> dict[str, Any]:
+    """Tables and sentences of the sections that all comparisons have."""
+    return {
+        "ranking": tables.ranking(result),
+        "failures": tables.failures(result),
+        "intervals": tables.intervals(result),
+        "about_data": text.about_data(result["data"]),
+        "columns": tables.columns(result["data"]),
+        "protocol": tables.protocol(result),
+    }
 
 
 def render_model(result: dict[str, Any], vega: Callable[[], str] = bundle) -> str:
@@ -154,7 +186,8 @@ def _finite(value: Any) -> Any:
 
 def _labels(result: dict[str, Any]) -> list[dict[str, str]]:
     """The measures to choose from."""
-    measures = ((name, MEASURES[name]) for name in tables.measures_of(result))
+    described = tables.descriptions(result)
+    measures = ((name, described[name]) for name in tables.measures_of(result))
     return [{"name": name, "label": each.label, "about": each.about, "unit": each.unit} for name, each in measures]
 
 

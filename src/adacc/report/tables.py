@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from statistics import median
 from typing import Any
 
-from adacc.evaluation.measures import MEASURES, MISSING, in_sentence, shown, spread
+from adacc.evaluation.measures import (
+    FORMATS,
+    MEASURES,
+    MISSING,
+    MULTICLASS_MEASURES,
+    Measure,
+    in_sentence,
+    shown,
+    spread,
+)
+from adacc.report.multiclass_text import has_several_classes
 from adacc.report.numbers import signed, significant
 from adacc.report.text import Method, finished, is_like_best, mean, p_value, share
 
@@ -19,10 +30,15 @@ def cell(text: str, sort: float | None = None, spread: str = "") -> dict[str, An
     return {"text": text, "sort": sort, "spread": spread}
 
 
+def descriptions(result: dict[str, Any]) -> Mapping[str, Measure]:
+    """The descriptions of the measures, for two classes or for several."""
+    return MULTICLASS_MEASURES if has_several_classes(result) else MEASURES
+
+
 def measures_of(result: dict[str, Any]) -> list[str]:
     """The measures of the result; the one that ranks is first."""
     first = result["protocol"]["metric"]
-    has = [name for name in MEASURES if any(method["metrics"].get(name) for method in finished(result))]
+    has = [name for name in descriptions(result) if any(method["metrics"].get(name) for method in finished(result))]
     return sorted(has, key=lambda name: name != first)
 
 
@@ -30,7 +46,8 @@ def ranking(result: dict[str, Any]) -> Table:
     """Methods by rank, with every measure, its standard deviation, and the difference from the best."""
     names, metric = measures_of(result), result["protocol"]["metric"]
     tuned = any(method["cost"] for method in result["methods"])
-    heads = [{"text": MEASURES[name].short, "title": MEASURES[name].about} for name in names]
+    described = descriptions(result)
+    heads = [{"text": described[name].short, "title": described[name].about} for name in names]
     if tuned:
         heads.append(
             {"text": "Cost", "title": "median tuned cost of the common class; the cost of the rare class is 1"}
@@ -67,8 +84,8 @@ def versus_best(method: Method, metric: str) -> dict[str, Any]:
     difference, p = versus["difference"], versus["p"]
     if difference is None:
         return cell(MISSING)
-    digits = 1 if MEASURES[metric].percent else 3
-    size = f"{difference * MEASURES[metric].factor:+.{digits}f}".replace("-", "−")
+    digits = 1 if FORMATS[metric].percent else 3
+    size = f"{difference * FORMATS[metric].factor:+.{digits}f}".replace("-", "−")
     return cell(size, -abs(difference), "" if p is None else p_value(p))
 
 
@@ -93,7 +110,7 @@ def intervals(result: dict[str, Any]) -> Table:
         {"label": method["label"], "cells": [_interval(method["metrics"].get(name) or {}, name) for name in names]}
         for method in finished(result)
     ]
-    return {"heads": [MEASURES[name].label for name in names], "rows": rows}
+    return {"heads": [FORMATS[name].label for name in names], "rows": rows}
 
 
 def _interval(values: dict[str, Any], name: str) -> dict[str, Any]:
