@@ -8,7 +8,14 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.metrics import average_precision_score, brier_score_loss, f1_score
+from sklearn.metrics import (
+    average_precision_score,
+    brier_score_loss,
+    f1_score,
+    precision_score,
+    recall_score,
+    roc_auc_score,
+)
 from small_study import command
 
 import adacc
@@ -368,7 +375,8 @@ def test_two_classes_are_evaluated_by_all_measures(folder, tmp_path, new, name):
 
 
 def test_more_classes_are_evaluated_one_by_one(folder, tmp_path, new, monkeypatch):
-    said = adacc.load(folder / "size.adacc").predict(new[FEATURES])
+    model = adacc.load(folder / "size.adacc")
+    said, probability = model.predict(new[FEATURES]), model.predict_proba(new[FEATURES])
     code, out, _ = command("evaluate", folder / "size.adacc", folder / "new.parquet", "--json", tmp_path / "e.json")
     assert code == 0
     found, labels = json.loads((tmp_path / "e.json").read_text()), ["large", "middle", "small"]
@@ -379,8 +387,13 @@ def test_more_classes_are_evaluated_one_by_one(folder, tmp_path, new, monkeypatc
             "balanced_accuracy": metrics.balanced_accuracy(new["size"], said),
             "gmean": metrics.gmean(new["size"], said),
             "macro_f1": f1_score(new["size"], said, average="macro"),
+            "auc": roc_auc_score(new["size"], probability, multi_class="ovo"),
         }
     )
+    of_class = {"labels": labels, "average": None, "zero_division": 0.0}
+    for name, measure in (("recall", recall_score), ("precision", precision_score), ("f1", f1_score)):
+        due = measure(new["size"], said, **of_class).tolist()
+        assert [found["by_class"][label][name] for label in labels] == pytest.approx(due)
     assert found["recall"] == pytest.approx([(said[new["size"] == label] == label).mean() for label in labels])
     assert "predicted large  predicted middle  predicted small" in out
     monkeypatch.setenv("COLUMNS", "30")
@@ -433,14 +446,14 @@ def test_rare_rows_alone_leave_measures_open(folder, tmp_path, new):
 
 def test_classes_without_rows_are_named_among_many(folder, tmp_path, new):
     for kept, said in (
-        (["large"], "All rows are of class large, so balanced accuracy, gmean and macro F1 are undefined."),
-        (["large", "small"], "(of the 2 classes that have rows)"),
+        (["large"], "All rows are of class large, so balanced accuracy, gmean, macro F1 and AUC are undefined."),
+        (["large", "small"], "Balanced accuracy, gmean and AUC are means over the 2 classes that have rows."),
     ):
         new[new["size"].isin(kept)].to_csv(tmp_path / "some.csv", index=False)
         code, out, _ = command("evaluate", folder / "size.adacc", tmp_path / "some.csv", "--json", tmp_path / "e.json")
         measures = json.loads((tmp_path / "e.json").read_text())["measures"]
         assert (code, said in " ".join(out.split())) == (0, True)
-        assert [value is None for value in measures.values()] == [len(kept) == 1] * 3
+        assert [value is None for value in measures.values()] == [len(kept) == 1] * 4
 
 
 def python_model(tmp_path, X, y, **options):

@@ -8,6 +8,7 @@ from math import isnan
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+from adacc.cli.evaluate_classes import format_multiclass, multiclass_result
 from adacc.cli.files import check_output
 from adacc.cli.model_file import ModelFile, open_model_file
 from adacc.cli.options import add_model, add_text_format, add_threshold, path
@@ -24,9 +25,6 @@ examples:
   adacc evaluate fraud.adacc last_year.csv --threshold 0.2
   adacc evaluate fraud.adacc checked.parquet --target is_fraud --json fraud.json
 """
-
-MAX_CONFUSIONS = 10
-"""Pairs of classes to print if the confusion matrix is wider than the terminal."""
 
 
 def add_parser_to(commands: Any) -> None:
@@ -53,26 +51,26 @@ def evaluate(options: Namespace) -> None:
     target = options.target or model_file.notes.get("target")
     if not isinstance(target, str):
         raise ValueError(f"{model_file.path} does not store the name of its target column; give it with --target")
-    scored = _score_rows(model_file, options, target)
+    scored, is_binary = _score_rows(model_file, options, target), model_file.positive is not None
     result: dict[str, Any] = {
         "model": str(model_file.path),
         "data": options.data,
         "target": target,
         "threshold": options.threshold,
         "rows": len(scored[0]),
-        **(_binary_result if model_file.positive is not None else _multiclass_result)(model_file, *scored),
+        **(_binary_result(model_file, *scored) if is_binary else multiclass_result(model_file.labels, *scored)),
     }
     if options.json is not None:
         with whole_file(options.json) as temporary_file:
             temporary_file.write_text(json.dumps(result, indent=1, allow_nan=False) + "\n", encoding="utf-8")
     source = "standard input" if options.data == "-" else options.data
     echo(f"{model_file.path} on {result['rows']:,} rows of {source}\n")
-    echo((_format_binary if model_file.positive is not None else _format_multiclass)(result))
+    echo((_format_binary if is_binary else format_multiclass)(result))
 
 
 def _score_rows(model_file: ModelFile, options: Namespace, target: str) -> list[NDArray[Any]]:
-    """The true and the predicted class index of each row; of two classes also the score and the probability of the
-    positive class.
+    """The true and the predicted class index of each row, and of two classes the score and the probability of the
+    positive class, of several the probability of each class.
     """
     import numpy as np
 
@@ -87,6 +85,8 @@ def _score_rows(model_file: ModelFile, options: Namespace, target: str) -> list[
                 sign * model_file.model.decision_function(X),
                 model_file.model.predict_proba(X)[:, model_file.positive],
             ]
+        else:
+            columns.append(model_file.model.predict_proba(X))
         batches.append(columns)
     if not batches:
         raise TableError(f"{source_name(options.data)} has no rows, only column names")
@@ -164,28 +164,6 @@ def _order(model_file: ModelFile) -> list[int]:
     return [1, 0] if model_file.positive == 0 else [0, 1]
 
 
-def _multiclass_result(model_file: ModelFile, true: Any, predicted: Any) -> dict[str, Any]:
-    from sklearn.metrics import f1_score
-
-    from adacc import metrics
-
-    counts = metrics.confusion(true, predicted, labels=range(len(model_file.labels)))
-    rows = counts.sum(axis=1)
-    recalls = [float(n_correct / n) if n else None for n_correct, n in zip(counts.diagonal(), rows, strict=True)]
-    measures = {
-        "balanced_accuracy": metrics.balanced_accuracy(true, predicted),
-        "gmean": metrics.gmean(true, predicted),
-        "macro_f1": float(f1_score(true, predicted, average="macro", zero_division=0.0)),
-    }
-    return {
-        "classes": model_file.labels,
-        "class_rows": rows.astype(int).tolist(),
-        "recall": recalls,
-        "measures": measures if (rows > 0).sum() > 1 else dict.fromkeys(measures),
-        "confusion": counts.astype(int).tolist(),
-    }
-
-
 MEASURES = {
     "tpr": "TPR: recall of {positive}",
     "tnr": "TNR: recall of {negative}",
@@ -230,38 +208,3 @@ def _format_binary(result: dict[str, Any]) -> str:
 
 def _measure(name: str, value: float | None) -> str:
     return "-" if value is None else format_percent(value) if name in IN_PERCENT else f"{value:.3f}"
-
-
-def _format_multiclass(result: dict[str, Any]) -> str:
-    names = [printable(label, 16) for label in result["classes"]]
-    each = zip(names, result["class_rows"], result["recall"], strict=True)
-    rows = [[name, f"{n:,}", "-" if recall is None else format_percent(recall)] for name, n, recall in each]
-    return (
-        f"{format_table([printable(result['target'], 30), 'rows', 'recall'], rows)}\n\n"
-        f"{_format_means(result)}\n\n{_confusion(names, result['confusion'])}"
-    )
-
-
-def _format_means(result: dict[str, Any]) -> str:
-    measures, rows = result["measures"], zip(result["classes"], result["class_rows"], strict=True)
-    present = [name for name, n in rows if n]
-    if len(present) == 1:
-        label = printable(present[0], 16)
-        text = f"All rows are of class {label}, so balanced accuracy, gmean and macro F1 are undefined."
-        return fill(text, terminal_width())
-    subset = "" if len(present) == len(result["classes"]) else f" (of the {len(present)} classes that have rows)"
-    accuracy, gmean = format_percent(measures["balanced_accuracy"]), format_percent(measures["gmean"])
-    return f"balanced accuracy {accuracy}, gmean {gmean}{subset}, macro F1 {measures['macro_f1']:.3f}"
-
-
-def _confusion(names: list[str], counts: list[list[int]]) -> str:
-    """The confusion matrix if it fits the terminal, otherwise the most frequent confusions."""
-    rows = [[f"actual {name}", *(f"{n:,}" for n in row)] for name, row in zip(names, counts, strict=True)]
-    matrix = format_table(["", *(f"predicted {name}" for name in names)], rows)
-    if max(map(len, matrix.splitlines())) <= terminal_width():
-        return matrix
-    pairs = [(n, i, j) for i, row in enumerate(counts) for j, n in enumerate(row) if i != j and n]
-    pairs.sort(key=lambda pair: -pair[0])
-    rows = [[f"actual {names[i]}", f"predicted {names[j]}", f"{n:,}"] for n, i, j in pairs[:MAX_CONFUSIONS]]
-    rest = f"\n{len(pairs) - MAX_CONFUSIONS} more pairs; --json writes all" if len(pairs) > MAX_CONFUSIONS else ""
-    return format_table(["", "", "rows"], rows, left=(0, 1)) + rest

@@ -88,7 +88,7 @@ def add_parser_to(commands: Any) -> None:
     top.add_argument(
         "--costs", type=costs, metavar="L=C,...",
         help="Misclassification cost of each class, such as fraud=20,fine=1 or '\"no, never\"=3,ok=1', or 'balanced', "
-        "for cost-sensitive methods (default: the costs of best F1 on the training rows).",
+        "for cost-sensitive methods (default: the costs of best F1, or macro F1, on the training rows).",
     )  # fmt: skip
     top.add_argument(
         "--calibrate", choices=("sigmoid", "isotonic"),
@@ -214,7 +214,7 @@ def _print_summary(options: Namespace, trained: Trained) -> None:
         each = ", ".join(f"{printable(label, 40)} {format_number(cost)}" for label, cost in costs_used.items())
         echo(
             f"costs: {each}"
-            + ("" if options.costs else " (of ten candidates, the costs of best F1 on the training rows)")
+            + ("" if options.costs else f" (of ten candidates, the costs of best {_f1(trained)} on the training rows)")
         )
     echo("\n" + format_table([options.target, "rows", "share", "training recall"], rows))
     echo(f"\n{_caveat(model, options)}")
@@ -222,6 +222,10 @@ def _print_summary(options: Namespace, trained: Trained) -> None:
     predict = ["adacc", "predict", str(options.model), "NEW.csv", *text_format(options), "--proba", "-o", "scores.csv"]
     echo(f"  {shlex.join(predict)}")
     echo(f"  {shlex.join(['adacc', 'explain', str(options.model)])}")
+
+
+def _f1(trained: Trained) -> str:
+    return "macro F1" if trained.positive is None else "F1"
 
 
 def _size(model: BaseAdditiveClassifier) -> str:

@@ -9,7 +9,6 @@ from adacc.report.model_charts import ERRORS, FEATURES_MAX
 from adacc.report.numbers import signed, significant
 from adacc.report.text import counted, listed, quoted, size
 
-
 NO_SHAPES = {
     False: "Trees combine features, so there are no shape functions.",
     True: "The command adacc explain shows the shape functions of a model of more than two classes.",
