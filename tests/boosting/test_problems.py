@@ -206,3 +206,74 @@ def test_costs_are_searched(kind):
         assert search.cv_results_["mean_train_score"][at] == pytest.approx(
             balanced_accuracy_score(y, model.predict(X)), abs=1e-12
         )
+
+
+MATRIX = np.array([[0.0, 1.0, 2.0, 1.0], [1.5, 0.0, 3.0, 1.0], [6.0, 2.0, 0.0, 1.0], [4.0, 5.0, 8.0, 0.0]])
+
+
+@pytest.mark.parametrize("method", ["cgada", "csb2", "adamec"])
+def test_pairs_have_the_costs_of_a_matrix(method):
+    """Every pair problem is an independent two-class fit with C[i][j] and C[j][i]."""
+    X, y = make_table()
+    model = adacc.BoostingClassifier(method, costs=MATRIX, n_estimators=10, multi_class="one_vs_one", max_bins=None)
+    model.fit(X, y)
+    scores, classes = model.fitted_model_.scores(model._read_known(X)), model.classes_.tolist()
+    for p, (i, j) in enumerate(combinations(range(4), 2)):
+        members = np.isin(y, [classes[i], classes[j]])
+        costs = {classes[i]: MATRIX[i, j], classes[j]: MATRIX[j, i]}
+        binary = adacc.BoostingClassifier(method, costs=costs, n_estimators=10, max_bins=None).fit(
+            X[members], y[members]
+        )
+        # The score of a pair is in favour of its first class, of a binary classifier of the second.
+        assert_allclose(scores[members, p], -binary.decision_function(X[members]), atol=1e-9)
+    by_class = adacc.BoostingClassifier(method, costs=MATRIX.mean(axis=1), n_estimators=10, max_bins=None).fit(X, y)
+    assert not np.allclose(model.decision_function(X), by_class.decision_function(X))
+
+
+def test_one_against_the_rest_has_mean_costs_of_a_matrix():
+    X, y = make_table()
+    model = adacc.CGAdaClassifier(costs=MATRIX.tolist(), n_estimators=10, multi_class="one_vs_rest", max_bins=None)
+    scores = model.fit(X, y).fitted_model_.scores(model._read_known(X))
+    n_rows = np.array([(y == label).sum() for label in model.classes_])
+    for k, label in enumerate(model.classes_):
+        rest = np.arange(4) != k
+        costs = {True: MATRIX[k, rest].mean(), False: np.average(MATRIX[rest, k], weights=n_rows[rest])}
+        binary = adacc.CGAdaClassifier(costs=costs, n_estimators=10, max_bins=None).fit(X, y == label)
+        assert_allclose(scores[:, k], binary.decision_function(X), atol=1e-9)
+
+
+def test_all_classes_together_have_the_row_means_of_a_matrix():
+    X, y = make_table()
+    settings = {"n_estimators": 10, "multi_class": "joint"}
+    model = adacc.CGAdaClassifier(costs=MATRIX, **settings).fit(X, y)
+    due = adacc.CGAdaClassifier(costs=MATRIX.sum(axis=1) / 3, **settings).fit(X, y)
+    assert_array_equal(model.decision_function(X), due.decision_function(X))
+
+
+def test_of_two_classes_a_matrix_is_two_costs_and_can_be_saved(tmp_path):
+    X, y = make_table(n_classes=2)
+    model = adacc.CGAdaClassifier(costs=[[0, 1], [7, 0]], n_estimators=5).fit(X, y)
+    due = adacc.CGAdaClassifier(costs=[1, 7], n_estimators=5).fit(X, y)
+    assert_array_equal(model.decision_function(X), due.decision_function(X))
+    X, y = make_table()
+    model = adacc.CGAdaClassifier(costs=MATRIX.tolist(), n_estimators=5, warm_start=True).fit(X, y)
+    model.save(tmp_path / "m.adacc")
+    loaded = adacc.load(tmp_path / "m.adacc")
+    assert loaded.costs == MATRIX.tolist()
+    assert_array_equal(loaded.predict(X), model.predict(X))
+    model.set_params(n_estimators=8, costs=(2 * MATRIX).tolist()).fit(X, y)  # only ratios matter
+    whole = adacc.CGAdaClassifier(costs=MATRIX, n_estimators=8).fit(X, y)
+    assert_allclose(model.decision_function(X), whole.decision_function(X), atol=1e-12)
+    with pytest.raises(ValueError, match="warm_start needs the same"):
+        model.set_params(n_estimators=9, costs=MATRIX.T.tolist()).fit(X, y)
+
+
+def test_matrices_can_be_searched():
+    X, y = make_table()
+    search = adacc.CostSearchCV(adacc.CGAdaClassifier(n_estimators=4), costs=[MATRIX, (1 - np.eye(4)).tolist()])
+    search.fit(X, y)
+    assert search.cv_results_["param_costs"][0] == pytest.approx(
+        dict(zip(search.classes_, MATRIX.sum(axis=1) / 3, strict=True))
+    )
+    due = adacc.CGAdaClassifier(costs=search.best_estimator_.costs, n_estimators=4).fit(X, y)
+    assert_array_equal(search.predict(X), due.predict(X))

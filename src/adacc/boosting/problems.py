@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from adacc.algorithms.base import Array
 from adacc.boosting.settings import Settings
-from adacc.costs import class_costs
+from adacc.costs import class_costs, cost_matrix, is_cost_matrix, side_cost
 from adacc.data.binned import BinnedDataset
 from adacc.data.binning import Column
 from adacc.data.training_set import TrainingSet
@@ -22,10 +22,16 @@ SIDES = np.array([-1, 1])
 def problem_settings(
     settings: Settings, classes: NDArray[Any], class_weight: Array, code: NDArray[np.int8]
 ) -> Settings:
-    """The settings of a problem: the cost of a side is the mean cost of its classes, by their weight."""
+    """The settings of a problem.
+
+    The cost of a side is the mean cost of its classes, by their weight; with a cost matrix, of predicting the other.
+    """
     costs, weight = settings.options.get("costs"), class_weight
     if not settings.rule.uses_costs or isinstance(costs, str):  # "balanced" costs follow from the rows
         return settings
+    if is_cost_matrix(costs):
+        matrix = cost_matrix(costs, classes)
+        return settings.with_costs([side_cost(matrix, code == side, code == -side, weight) for side in SIDES])
     by_class = class_costs(costs, classes, weight)
     return settings.with_costs(
         [float(np.average(by_class[code == side], weights=weight[code == side])) for side in SIDES]

@@ -15,9 +15,11 @@ C = TypeVar("C", bound=type)
 METHOD_OPTIONS = {
     "method": """str or Rule, default="adacc1"
     Boosting method: one of ``adacc.methods()``, or a custom rule.""",
-    "costs": """"balanced", dict or sequence, default="balanced"
+    "costs": """"balanced", dict, sequence or array of shape (n_classes, n_classes), default="balanced"
     Cost of misclassifying a row of each class: "balanced" (inversely proportional to the total weight of the class),
-    a dict {label: cost}, or one number per class in the sorted order of the labels. Only the ratios of the costs
+    a dict {label: cost}, or one number per class in the sorted order of the labels. A matrix has the cost of predicting
+    class j for a row of class i in row i and column j, and 0 on its diagonal; boosted one against one, each pair of
+    classes then has its own two costs, otherwise a class has the mean of its errors. Only the ratios of the costs
     matter. Costs should be tuned, for example with `CostSearchCV`: methods that apply the costs in every round need
     ratios far closer to 1 than "balanced". The ``sample_cost`` of `fit` gives every row its own cost.""",
     "alpha": """{"error", "cost"}, default="error"

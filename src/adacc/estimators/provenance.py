@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from adacc.boosting.settings import Settings
-from adacc.costs import class_costs
+from adacc.costs import class_costs, cost_matrix, is_cost_matrix
 
 _TAGS = frozenset({"dict", "set", "array", "name", "unknown"})
 """Keys that mark a JSON object as an encoded value rather than a group of entries."""
@@ -80,13 +80,18 @@ def check_same_training(
 
 
 def _options(settings: Settings, classes: NDArray[Any]) -> dict[str, Any]:
-    """The options of the method; costs as one number per class, scaled to a maximum of 1."""
+    """The options of the method; costs as one number per class, or as a matrix, scaled to a maximum of 1."""
     ignored = () if settings.method.decides_by_probability else ("calibration", "calibration_cv")
     options = {name: _plain(value) for name, value in settings.options.items() if name not in ignored}
     # An int and a float of the same value are equal.
     options |= {name: int(value) for name, value in options.items() if type(value) is float and value.is_integer()}
     if "costs" in options and not isinstance(options["costs"], str):
-        options["costs"] = class_costs(settings.options["costs"], classes, np.ones(len(classes))).tolist()
+        costs = settings.options["costs"]
+        if is_cost_matrix(costs) and len(classes) > 2:
+            matrix = cost_matrix(costs, classes)
+            options["costs"] = (matrix / matrix.max()).tolist()
+        else:
+            options["costs"] = class_costs(costs, classes, np.ones(len(classes))).tolist()
     return options
 
 

@@ -19,7 +19,7 @@ from adacc.algorithms import METHODS
 from adacc.algorithms.base import Array
 from adacc.boosting.session import FitSession, Trained, train, train_on
 from adacc.boosting.settings import Settings
-from adacc.costs import class_costs
+from adacc.costs import class_costs, cost_matrix, is_cost_matrix
 from adacc.data.threads import Threads
 from adacc.data.training_set import TrainingSet
 from adacc.estimators.base import restore
@@ -88,9 +88,10 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Classifier whose method takes costs, such as ``CGAdaClassifier()``; its own `costs` are ignored. Its `n_jobs` is
         the number of candidates that are fitted in parallel.
     costs : list, default=None
-        Candidate costs, each in a form that the estimator takes: a dict {label: cost}, one number per class, or
-        "balanced". None uses the grid of the AdaCC paper for two classes: 1 for the positive class and 0.1, 0.2, ..., 1
-        for the negative class; for more classes, ten steps from equal to balanced costs.
+        Candidate costs, each in a form that the estimator takes: a dict {label: cost}, one number per class, a matrix
+        (listed by its mean cost of each class), or "balanced". None uses the grid of the AdaCC paper for two classes: 1
+        for the positive class and 0.1, 0.2, ..., 1 for the negative class; for more classes, ten steps from equal to
+        balanced costs.
     scoring : str or callable, default="f1"
         Metric to maximize: the name of a scikit-learn scorer, or a callable ``scorer(estimator, X, y)``. "f1",
         "precision", "recall", "jaccard", "average_precision" and "neg_brier_score" refer to the positive class (the
@@ -329,7 +330,9 @@ def read_costs(
             values = class_costs(each, classes, class_weight).tolist()
         except (TypeError, ValueError) as error:
             raise type(error)(f"costs[{at}]: {error}") from None
-        if not isinstance(each, str):  # the user's values, which `class_costs` would scale to a maximum of 1
+        if is_cost_matrix(each):
+            values = (cost_matrix(each, classes).sum(axis=1) / (len(labels) - 1)).tolist()
+        elif not isinstance(each, str):  # the user's values, which `class_costs` would scale to a maximum of 1
             values = [float(value) for value in ([each[label] for label in labels] if hasattr(each, "keys") else each)]
         by_label.append(dict(zip(labels, values, strict=True)))
     return list(costs), by_label
