@@ -12,6 +12,8 @@ from sklearn.model_selection import StratifiedKFold
 
 import adacc
 from adacc.model.coding import Coding, one_vs_one, one_vs_rest
+from adacc.model.serialization.archive import ModelFileError
+from adacc.model.serialization.jsonable import decode
 
 KINDS = ["one_vs_one", "one_vs_rest"]
 
@@ -261,6 +263,8 @@ def test_of_two_classes_a_matrix_is_two_costs_and_can_be_saved(tmp_path):
     loaded = adacc.load(tmp_path / "m.adacc")
     assert loaded.costs == MATRIX.tolist()
     assert_array_equal(loaded.predict(X), model.predict(X))
+    adacc.CGAdaClassifier(costs=MATRIX, n_estimators=5).fit(X, y).save(tmp_path / "array.adacc")
+    assert_array_equal(adacc.load(tmp_path / "array.adacc").costs, MATRIX)
     model.set_params(n_estimators=8, costs=(2 * MATRIX).tolist()).fit(X, y)  # only ratios matter
     whole = adacc.CGAdaClassifier(costs=MATRIX, n_estimators=8).fit(X, y)
     assert_allclose(model.decision_function(X), whole.decision_function(X), atol=1e-12)
@@ -277,3 +281,9 @@ def test_matrices_can_be_searched():
     )
     due = adacc.CGAdaClassifier(costs=search.best_estimator_.costs, n_estimators=4).fit(X, y)
     assert_array_equal(search.predict(X), due.predict(X))
+
+
+@pytest.mark.parametrize("rows", [[], [[0.0], [1.0, 2.0]], [[0.0], 1.0], [["a"]], [[0.0, {"float": "x"}]]])
+def test_a_damaged_matrix_is_refused(rows):
+    with pytest.raises(ModelFileError, match="costs"):
+        decode({"matrix": rows, "dtype": "<f8"}, "costs")

@@ -45,6 +45,8 @@ def encode(value: Any, what: str, known: Known = MappingProxyType({})) -> Any:
         return {"scalar": encode(value.item(), what), "dtype": value.dtype.str}
     if isinstance(value, np.ndarray) and value.ndim == 1 and _DTYPE.fullmatch(value.dtype.str):
         return {"array": [encode(item, what, known) for item in value.tolist()], "dtype": value.dtype.str}
+    if isinstance(value, np.ndarray) and value.ndim == 2 and value.size and _DTYPE.fullmatch(value.dtype.str):
+        return {"matrix": [[encode(item, what) for item in row] for row in value.tolist()], "dtype": value.dtype.str}
     if known.get(kind.__name__) is kind:
         return {"splitter": kind.__name__, "parameters": encode(vars(value), what)}
     raise TypeError(
@@ -74,6 +76,8 @@ def decode(plain: Any, what: str, known: Known = MappingProxyType({})) -> Any:
             return _array([value], dtype, what)[0]
         case {"array": list(values), "dtype": str(dtype)} if len(plain) == 2:
             return _array(values, dtype, what)
+        case {"matrix": [list(), *_] as rows, "dtype": str(dtype)} if len(plain) == 2:
+            return _matrix(rows, dtype, what)
         case {"splitter": str(name), "parameters": parameters} if len(plain) == 2 and name in known:
             return _instance(known[name], decode(parameters, what), what)
     raise ModelFileError(f"{what} has an invalid value: {plain!r:.80}")
@@ -110,6 +114,12 @@ def _decode_pair(pair: Any, what: str, known: Known) -> tuple[Any, Any]:
         raise ModelFileError(f"{what} has an invalid value: {pair!r:.80}")
     [key] = decode_labels(pair[:1], what)
     return key, decode(pair[1], what, known)
+
+
+def _matrix(rows: list[Any], dtype: str, what: str) -> NDArray[Any]:
+    if not all(isinstance(row, list) and len(row) == len(rows[0]) for row in rows):
+        raise ModelFileError(f"{what} has rows of different lengths: {rows!r:.80}")
+    return np.stack([_array(row, dtype, what) for row in rows])
 
 
 def _array(values: list[Any], dtype: str, what: str) -> NDArray[Any]:
