@@ -147,7 +147,8 @@ def compare(options: Namespace) -> None:
         problem = _problem(options)
     left_out = _left_out(chosen, problem)
     _check_metric(options.metric, problem)
-    plan = Plan(tuple(name for name in chosen if name not in left_out), options.rounds, options.seed)
+    methods = tuple(name for name in chosen if name not in left_out)
+    plan = Plan(methods, options.rounds, options.seed, tuple(left_out))
     splits = make_splits(problem, options.folds, options.repeats, options.seed)
     with nullcontext() if options.report is None else bundled_in_background() as vega:
         _run(options, problem, splits, plan, everyone, vega)
@@ -168,9 +169,7 @@ def _run(options: Namespace, problem: Any, splits: Any, plan: Any, everyone: dic
         if is_complete:
             raise ValueError(f"no method completed all folds: {leaderboard.why_none()}")
         raise KeyboardInterrupt("before the first result")
-    result = report(
-        leaderboard, command_line(options, "data"), options.folds, options.repeats, not is_complete, left_out
-    )
+    result = report(leaderboard, command_line(options, "data"), options.folds, options.repeats, not is_complete)
     for finding in result["data"]["findings"]:
         finding["text"] = with_flags(finding["text"], options)
     if result["model"] is not None:

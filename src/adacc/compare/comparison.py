@@ -68,6 +68,7 @@ class Plan:
     methods: tuple[str, ...]
     rounds: int
     seed: int
+    left_out: tuple[str, ...] = ()  # chosen methods that support two classes only
 
     @property
     def protocol(self) -> Protocol:

@@ -160,14 +160,7 @@ class Leaderboard:
         return {"parts": len(errors), "reason": errors[-1]} if errors else None
 
 
-def report(
-    leaderboard: Leaderboard,
-    command: str,
-    folds: int,
-    repeats: int,
-    stopped: bool = False,
-    left_out: Sequence[str] = (),  # methods that support two classes only
-) -> dict[str, Any]:
+def report(leaderboard: Leaderboard, command: str, folds: int, repeats: int, stopped: bool = False) -> dict[str, Any]:
     """The whole comparison as plain data, ready for JSON and for `adacc.report`."""
     problem, plan, table = leaderboard.problem, leaderboard.plan, leaderboard.table()
     for entry in table:
@@ -193,7 +186,11 @@ def report(
                 "parts": len(leaderboard.splits),
                 "parts_done": min(n_done.get(name, 0) for name in plan.methods),
                 "tuned": problem.tuned,
-                **({"left_out": [leaderboard.contestants[name].label for name in left_out]} if left_out else {}),
+                **(
+                    {"left_out": [leaderboard.contestants[name].label for name in plan.left_out]}
+                    if plan.left_out
+                    else {}
+                ),
             },
             "methods": table,
             "model": _best_own_model(leaderboard, table),
