@@ -185,7 +185,7 @@ def test_it_is_saved_resumed_stopped_early_and_calibrated(oblique, diagonal, tmp
     *_, last = model.staged_decision_function(X)
     np.testing.assert_allclose(last, model.decision_function(X), rtol=1e-9)
     assert make(n_estimators=50, n_iter_no_change=2).fit(X, y).n_iter_ < 50
-    with pytest.raises(ValueError, match="may combine features"):
+    with pytest.raises(ValueError, match="need the weak learners of adacc"):
         model.explain(X)
 
 

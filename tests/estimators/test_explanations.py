@@ -487,7 +487,7 @@ class TestWhatIsSaid:
         np.testing.assert_array_equal(found.contributions, expected.contributions)
         assert found.intercept == search.explain(X, X).intercept == expected.intercept
         assert [c.name for c in search.shape_functions()] == X.columns.tolist()
-        assert list(signature(adacc.CostSearchCV.explain).parameters) == ["self", "X", "background"]
+        assert list(signature(adacc.CostSearchCV.explain).parameters) == ["self", "X", "background", "interactions"]
         assert list(signature(adacc.CostSearchCV.predict).parameters) == ["self", "X"]
 
     def test_everything_can_be_pickled(self):
@@ -502,7 +502,7 @@ class TestWhatIsSaid:
         X, y = rare
         model = adacc.AdaCC1Classifier(estimator=learner, n_estimators=3).fit(X, y)
         expected = (
-            rf"weak learners that use a single feature, got the type {type(learner).__name__}, which may.*"
+            rf"need the weak learners of adacc, got the type {type(learner).__name__}: use.*"
             r"estimator=None.*sklearn\.inspection\.permutation_importance"
         )
         with pytest.raises(ValueError, match=expected):

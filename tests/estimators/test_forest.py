@@ -243,13 +243,6 @@ def test_its_name_leads_to_its_class():
         adacc.AdaCCForestClassifier(calibration="sigmoid", **SMALL).fit(X, y)
 
 
-def test_trees_have_no_curves():
-    X, y = load_breast_cancer(return_X_y=True)
-    model = adacc.AdaCCForestClassifier(**SMALL).fit(X, y)
-    with pytest.raises(ValueError, match="got the type Tree, which may combine features"):
-        model.explain(X)
-
-
 def test_displays_take_it_but_for_the_course_of_training(noisy):
     X, _, y, _ = noisy
     model = adacc.AdaCCForestClassifier(**SMALL).fit(X, y)

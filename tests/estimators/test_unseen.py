@@ -59,8 +59,6 @@ METHODS = ["predict", "predict_proba", "decision_function", "staged_predict", "s
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("model", [MODEL, FOREST], ids=["stumps", "forest"])
 def test_one_warning_names_columns_shares_and_examples(model, method):
-    if model is FOREST and method == "explain":
-        pytest.skip("trees are not explained")
     changed = X.assign(town=X["town"].str.upper(), grade=X["grade"].cat.add_categories(9))
     changed.loc[:29, "grade"] = 9
     (text,) = warned_of(lambda: np.size(list(getattr(model, method)(changed))) if "staged" in method else

@@ -300,6 +300,8 @@ def change(name, *where_and_what):
         (change("node_cut", (0, 2**31)), "node_cut.npy must hold indices of existing thresholds or categories"),
         (change("node_class", (0, 2)), "node_class.npy must hold class numbers from 0 to 1"),
         (change("node_gain", (0, np.nan)), "node_gain.npy"),
+        (change("node_cover", (0, np.nan)), "node_cover.npy must hold finite"),
+        (change("node_cover", (0, -1.0)), "node_cover.npy must not hold negative"),
         (change("tree_sizes", (0, 0)), "tree_sizes.npy must hold the number of nodes of each tree"),
         (change("tree_sizes", (0, 2**62), (1, 2**62)), "tree_sizes.npy must hold the number of nodes of each tree"),
     ],
@@ -327,13 +329,6 @@ def test_a_file_of_no_tree_is_refused(tmp_path, tree_file, tamper, says):
 def test_bad_growth_is_named(options, says):
     with pytest.raises(ValueError, match=says):
         adacc.AdaCC1Classifier(**options).fit([[0.0], [1.0]], [0, 1])
-
-
-def test_trees_are_no_sum_over_features():
-    X, y = load_breast_cancer(return_X_y=True)
-    model = adacc.AdaCC1Classifier(n_estimators=3, max_depth=2).fit(X, y)
-    with pytest.raises(ValueError, match="may combine features"):
-        model.explain(X)
 
 
 @pytest.mark.parametrize("criterion", thinned(["gini", "entropy"], ["entropy"]))

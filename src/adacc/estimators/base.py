@@ -17,6 +17,7 @@ from adacc.docstrings import described
 from adacc.estimators.input_validation import read_table, set_columns
 from adacc.estimators.saving import save
 from adacc.estimators.unseen_categories import warn_of_unseen
+from adacc.model.explainers import Rows
 from adacc.model.explanations import Explanation, ShapeFunctions
 from adacc.model.fitted import FittedModel
 
@@ -106,30 +107,35 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
         >>> bool(abs(score - model.decision_function(X)).max() < 1e-9)
         True
         """
-        return self._model.additive().shape_functions
+        return self._model.explainer().shape_functions()
 
-    def explain(self, X: Any, background: Any = None) -> Explanation:
+    def explain(self, X: Any, background: Any = None, interactions: bool = False) -> Explanation:
         """Decompose the score of each row exactly into contributions of the features.
 
-        The explained score is `decision_function`, the sum of the votes. For AdaMEC and CGAda with two classes and
-        ``calibration="sigmoid"`` it is the shifted log-odds, computed here from the votes; `decision_function` computes
-        them from the probability, which is less precise near 0 and 1 and is clipped at 1e-15. An error is raised for
-        models whose score is not additive: AdaMEC and CGAda with isotonic calibration or with any calibration of more
-        than two classes, and all models whose weak learners are not native stumps.
+        The contributions of trees are Shapley values [Lundberg et al. 2020]; so are those of stumps if there is a
+        background. The explained score is `decision_function`, the sum of the votes. For AdaMEC and CGAda with two
+        classes and ``calibration="sigmoid"`` it is the shifted log-odds, computed here from the votes;
+        `decision_function` computes them from the probability, which is less precise near 0 and 1 and is clipped at
+        1e-15. An error is raised for AdaMEC and CGAda with isotonic calibration or with any calibration of more than
+        two classes, whose score is no sum of votes, and for weak learners that are not those of adacc.
 
         Parameters
         ----------
         X : array, sparse matrix or frame of shape (n_samples, n_features)
             Rows with the columns of `fit`.
         background : array, sparse matrix or frame of shape (n_background, n_features), default=None
-            Reference rows, such as the training rows. The contributions are then interventional SHAP values: how far
-            each feature moves the score from the mean score of the background rows. None: the sum of the votes of the
-            rounds that split on the feature, which may include a constant that is the same for all rows.
+            Reference rows, such as some training rows. The contributions are then interventional SHAP values: how far
+            each feature moves the score from the mean score of the background rows. None: for stumps, the sum of the
+            votes of the rounds that split on the feature, which may include a constant that is the same for all rows;
+            for trees, path-dependent SHAP values, where a row takes all branches of an unknown feature in proportion to
+            the sample weight of the rows that the tree was grown on (`Tree.cover`).
+        interactions : bool, default=False
+            Also compute the Shapley interaction values of all pairs of features, for up to 64 features.
 
         Returns
         -------
         Explanation
-            ``contributions``, ``intercept`` and their sum, the ``scores``.
+            ``contributions``, ``intercept`` and their sum, the ``scores``; ``interactions`` if asked for.
 
         Examples
         --------
@@ -142,14 +148,40 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
         worst radius           -1.64
         Name: 0, dtype: float64
         """
-        table, model = self._read_known(X), self._model.additive()
+        table, explainer = self._read_known(X), self._model.explainer()
         try:
             reference = None if background is None else self._read_known(background)
         except (TypeError, ValueError) as error:
             raise type(error)(f"background: {error}") from None
-        explanation = model.explain(table, reference, getattr(X, "index", None) if is_frame(X) else None)
+        index = getattr(X, "index", None) if is_frame(X) else None
+        explanation = explainer.explain(Rows(table, X, index), reference, bool(interactions))
         warn_of_unseen(table)
         return explanation
+
+    def to_shap(self) -> dict[str, Any]:
+        """The trees of the model in the format of the package shap, for `shap.TreeExplainer`.
+
+        The trees add up to `decision_function`, or to the scores of the pairs of classes. An error is raised if a tree
+        splits on categories, which trees of shap cannot, and for stumps; ``explain(X).to_shap()`` works for all models.
+        A missing value of a feature without missing values in training goes left in shap, whereas it ends in the node
+        in adacc.
+
+        Returns
+        -------
+        dict
+            The argument of `shap.TreeExplainer`.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from adacc import AdaCC1Classifier
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = AdaCC1Classifier(n_estimators=5, max_depth=3).fit(X, y)
+        >>> trees = model.to_shap()  # shap.TreeExplainer(trees).shap_values(X)
+        >>> len(trees["trees"]), trees["trees"][0]["children_left"][:3]
+        (5, array([1, 3, 5], dtype=int32))
+        """
+        return self._model.explainer().to_shap()
 
     def save(self, path: str | PathLike[str], notes: dict[str, Any] | None = None) -> None:
         """Save the fitted model to a file that `adacc.load` reads. The file contains no executable code.

@@ -256,6 +256,7 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     decision_function = _of_best("decision_function")
     shape_functions = _of_best("shape_functions")
     explain = _of_best("explain")
+    to_shap = _of_best("to_shap")
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Score of the best estimator on these rows, by the metric that the search maximized.

@@ -2,7 +2,8 @@
 
 The files, in the order of their use: `thresholds` (values to bin thresholds), `binning` (values to bins), `histograms`
 (bins to histograms), `splits` (histograms to splits), `monotonic` (constraints of splits), `trees` (splits to trees),
-`leaves` (the leaves of rows in trees), and `weights` (predictions to scores and weights). Rows are grouped by class:
+`leaves` (the leaves of rows in trees), `weights` (predictions to scores and weights), and `shapley` (explanations of
+trees). Rows are grouped by class:
 rows ``starts[k]:starts[k + 1]`` belong to class k. Outputs are the last arguments, preallocated.
 """
 
@@ -21,6 +22,7 @@ from adacc.kernels.binning import (
 )
 from adacc.kernels.histograms import add_entries, add_rows, fill_defaults
 from adacc.kernels.leaves import PACKED_BLOCK, add_leaves, add_packed_leaves, find_leaves
+from adacc.kernels.shapley import MAX_PATTERN_FEATURES, add_interactions, add_shapley_values
 from adacc.kernels.splits import ENTROPY, ERROR, GINI, best_monotone_splits, best_splits, best_splits_two, choose_split
 from adacc.kernels.thresholds import (
     BLOCK,
@@ -40,13 +42,16 @@ __all__ = [
     "ERROR",
     "GINI",
     "MAX_GROUPS",
+    "MAX_PATTERN_FEATURES",
     "MAX_SMALL_NODE_ROWS",
     "MIN_VALUES_PER_INTEGER",
     "PACKED_BLOCK",
     "add_entries",
+    "add_interactions",
     "add_leaves",
     "add_packed_leaves",
     "add_rows",
+    "add_shapley_values",
     "add_steps",
     "add_votes",
     "add_votes_each",

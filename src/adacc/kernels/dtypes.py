@@ -27,6 +27,7 @@ NODE = np.dtype(
         ("children", np.int32, 3),  # left, right, missing; -1: none, the node itself predicts
         ("class", CLASS),
         ("gain", np.float64),
+        ("cover", np.float64),  # sample weight of the rows that the tree was grown on; NaN: unknown
     ]
 )
 

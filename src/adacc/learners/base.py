@@ -21,6 +21,7 @@ from adacc.kernels import dtypes
 from adacc.learners.growth import Growth
 from adacc.learners.splits import MonotonicCst
 from adacc.learners.step_functions import Steps
+from adacc.learners.tree_shapley import TreeShapley
 
 IDENTITY = np.arange(dtypes.MAX_CLASSES, dtype=dtypes.CLASS)
 """The class of each leaf where the leaves are class numbers."""
@@ -35,6 +36,9 @@ class Scorer(Protocol):
 
 class ArrayFields(Protocol):
     """The arrays of a model file."""
+
+    def has(self, name: str) -> bool:
+        """Whether there is an array of this name."""
 
     def array(self, name: str, dtype: Any, *shape: int | None) -> NDArray[Any]:
         """Array with this dtype and shape (None: any size); raises an error if there is none."""
@@ -77,6 +81,9 @@ class Models(Protocol):
 
     def step_functions(self, contributions: Array) -> Steps | None:
         """The same sum as one step function per feature; None if a model may combine features."""
+
+    def shapley(self, contributions: Array) -> TreeShapley | None:
+        """Shapley values of the same sum; None if they are not computed for these models, or are step functions."""
 
     def importances(self, n_features: int) -> Array:
         """Importance of each feature (column) in each round (row)."""

@@ -50,6 +50,9 @@ class Classifiers:
     def step_functions(self, contributions: Array) -> None:
         return None
 
+    def shapley(self, contributions: Array) -> None:
+        return None
+
     def importances(self, n_features: int) -> Array:
         return np.array([model.feature_importances_ for model in self.fitted])
 

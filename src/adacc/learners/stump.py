@@ -112,6 +112,9 @@ class Stumps:
         unsplit = np.flatnonzero(self.records["feature"] < 0)
         return contributions[unsplit, self.records["left"][unsplit]].sum(axis=0)
 
+    def shapley(self, contributions: Array) -> None:
+        return None  # step functions are simpler
+
     def importances(self, n_features: int) -> Array:
         return (self.records["feature"][:, None] == np.arange(n_features)).astype(float)
 

@@ -30,6 +30,7 @@ from adacc.learners.base import (
 from adacc.learners.growth import Growth
 from adacc.learners.splits import CRITERIA, TIE, MonotonicCst
 from adacc.learners.tree_scorer import TreeScorer
+from adacc.learners.tree_shapley import TreeShapley
 
 NO_LIMIT = int(np.iinfo(dtypes.ROW).max)
 """Stands for no limit of the depth or of the number of leaves: neither can exceed the number of rows."""
@@ -58,6 +59,9 @@ class Tree(NamedTuple):
         Label that the node predicts for rows that end in it.
     gain : ndarray of float
         Decrease of the criterion by the split, times the weight of the node.
+    cover : ndarray of float
+        Summed sample weight of the rows of the node, among those that the tree was grown on; NaN if it is unknown, as
+        in model files of earlier versions.
     """
 
     feature: NDArray[np.int32]
@@ -68,6 +72,7 @@ class Tree(NamedTuple):
     missing: NDArray[np.int32]
     prediction: NDArray[Any]
     gain: Array
+    cover: Array
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,10 @@ class Trees:
         """Indices of the features that nodes split on."""
         return used_features(self.nodes)
 
+    @property
+    def _has_covers(self) -> bool:
+        return not np.isnan(self.nodes["cover"]).any()
+
     def tree(self, t: int) -> NDArray[np.void]:
         """The nodes of one tree."""
         return self.nodes[self.starts[t] : self.starts[t + 1]]
@@ -122,6 +131,9 @@ class Trees:
     def step_functions(self, contributions: Array) -> None:
         return None
 
+    def shapley(self, contributions: Array) -> TreeShapley:
+        return TreeShapley(self.nodes, self.starts, self.bin_mapper, contributions)
+
     def importances(self, n_features: int) -> Array:
         gains = np.zeros((len(self), n_features))
         for t in range(len(self)):
@@ -144,11 +156,12 @@ class Trees:
                 else:
                     threshold[i] = feature.thresholds[cut] if cut < len(feature.thresholds) else np.inf
         left, right, missing = nodes["children"].T
-        prediction = classes[nodes["class"]]
-        return Tree(nodes["feature"], threshold, category, left, right, missing, prediction, nodes["gain"])
+        prediction, gain, cover = classes[nodes["class"]], nodes["gain"], nodes["cover"]
+        return Tree(nodes["feature"], threshold, category, left, right, missing, prediction, gain, cover)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        nodes = {f"node_{field}": np.ascontiguousarray(self.nodes[field]) for field in dtypes.NODE.names or ()}
+        fields = [field for field in dtypes.NODE.names or () if field != "cover" or self._has_covers]
+        nodes = {f"node_{field}": np.ascontiguousarray(self.nodes[field]) for field in fields}
         return {"tree_sizes": np.diff(self.starts), **nodes}
 
     @classmethod
@@ -164,6 +177,9 @@ class Trees:
         nodes["children"] = fields.array("node_children", np.int32, n_nodes, 3)
         nodes["class"] = fields.array("node_class", dtypes.CLASS, n_nodes)
         nodes["gain"] = fields.finite("node_gain", n_nodes)
+        nodes["cover"] = fields.finite("node_cover", n_nodes) if fields.has("node_cover") else np.nan
+        if (nodes["cover"] < 0.0).any():
+            raise ValueError("node_cover.npy must not hold negative numbers")
         check_cuts(nodes, bin_mapper.features, "node")
         check_class_numbers(nodes["class"], n_classes, "node_class")
         # A child must come after its parent in the same tree, so that every path ends.
@@ -218,6 +234,12 @@ def _pack(weight: Array, sizes: Array, min_rows: float) -> tuple[NDArray[np.int6
     return packed, (n_bits, unit)
 
 
+def _covers(edges: NDArray[np.int64], weight: Array) -> Array:
+    """Sample weight of the rows of each node, which begin and end at the first and last of its edges."""
+    cumulative = np.concatenate([[0.0], np.cumsum(weight)])
+    return np.maximum(cumulative[edges[:, -1]] - cumulative[edges[:, 0]], 0.0)
+
+
 class TreeLearner:
     """Learner of trees on binned data.
 
@@ -262,7 +284,7 @@ class TreeLearner:
         if sample is None:
             return self._grow(self.bins, self.rows.listing[0], weights.values, self.rows.weight, self.rows.starts, t)
         bins, rows, starts = self.bins, sample.rows, sample.starts
-        weight, sizes = sample.weight, self.rows.weight[rows]
+        weight, row_weight = sample.weight, self.rows.weight
         if sample.extra is not None:
             extra = sample.extra
             # The synthetic rows of each class follow its real rows.
@@ -271,9 +293,9 @@ class TreeLearner:
             order = np.argsort(np.concatenate([real, synthetic]), kind="stable")
             rows = np.concatenate([rows, extra.rows + dtypes.ROW.type(bins.shape[1])])[order]
             weight = np.concatenate([weight, extra.weight])[order]
-            sizes = np.concatenate([sizes, np.ones(len(extra.rows))])[order]
+            row_weight = np.concatenate([row_weight, np.ones(extra.prepared.shape[1])])
             bins, starts = np.concatenate([bins, extra.prepared], axis=1), starts + extra.starts
-        nodes, _, _ = self._grow(bins, rows, weight / weight.sum(), sizes, starts, t)
+        nodes, _, _ = self._grow(bins, rows, weight / weight.sum(), row_weight, starts, t)
         leaves = leaves_of(nodes, self.bins, self.bin_mapper)
         return nodes, leaves, weigh_pairs(leaves, weights)
 
@@ -282,10 +304,11 @@ class TreeLearner:
         bins: NDArray[np.unsignedinteger],
         rows: NDArray[np.uint32],
         weight: Array,
-        sizes: Array,
+        row_weight: Array,
         starts: NDArray[np.int64],
         t: int,
     ) -> tuple[Any, LeafAssignment, Array]:
+        """Grow a tree on some rows; `weight` are those of boosting, `row_weight` the sample weights of all rows."""
         n_histograms, capacity = self._max_histograms(len(rows)), 2 * self._max_total_leaves(len(rows)) + 3
         if len(self._histograms) < n_histograms:
             self._histograms = np.empty((n_histograms, *self._histograms.shape[1:]), self._histograms.dtype)
@@ -295,19 +318,22 @@ class TreeLearner:
         )  # fmt: skip
         predicted = np.empty(bins.shape[1], dtype=dtypes.CLASS)
         W = np.zeros((self.rows.n_classes, self.rows.n_classes))
-        n_sizes = len(rows) if self._min_leaf_rows and not self._is_packed else 0
+        sizes = row_weight[rows] if self._min_leaf_rows else row_weight[:0]
+        n_sizes = len(sizes) if not self._is_packed else 0
         by, packing = _pack(weight, sizes, self._min_leaf_rows) if self._is_packed else (weight.copy(), None)
         samples = self._max_features < len(self.bin_mapper.features)
         monotonic = None if self._signs is None else (self._signs, np.zeros(capacity, dtype=np.uint8))
         work = make_workspace(capacity, len(rows), self.offsets, self._histograms, self.rows.n_classes, n_sizes)
+        grouped = rows.copy()
         n_nodes = kernels.grow_tree(
-            bins, self.offsets, self.categorical, rows.copy(), by, None if self._is_packed else sizes[:n_sizes].copy(),
+            bins, self.offsets, self.categorical, grouped, by, None if self._is_packed else sizes[:n_sizes].copy(),
             packing, starts, self.criterion, self.negative_class, TIE, self._max_depth, self._max_leaves,
             self._min_leaf_rows, self._max_features, self._random_state(t) if samples else None, self._histograms,
             None if samples else np.arange(len(self._histograms))[::-1].copy(), monotonic, work, *nodes, predicted, W,
         )  # fmt: skip
         tree = np.empty(n_nodes, dtype=dtypes.NODE)
-        for name, column in zip(dtypes.NODE.names or (), nodes, strict=True):
+        cover = _covers(work[0][:n_nodes], row_weight[grouped])
+        for name, column in zip(dtypes.NODE.names or (), (*nodes, cover), strict=True):
             tree[name] = column[:n_nodes]
         return tree, (predicted, IDENTITY), W
 

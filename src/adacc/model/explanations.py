@@ -1,4 +1,4 @@
-"""Exact explanations: a sum of stumps is a sum of step functions, one per feature."""
+"""Exact explanations: contributions of the features to scores, and shape functions."""
 
 from __future__ import annotations
 
@@ -14,9 +14,6 @@ from sklearn.utils import assert_all_finite
 from adacc.algorithms.base import Array
 from adacc.data.binning import BinMapper, CategoryBins, Feature, NumericBins
 from adacc.data.columns import ArrayTable, Table, read
-from adacc.learners.step_functions import Steps
-from adacc.model.calibration import Calibrator, straight_line
-from adacc.model.ensemble import Ensemble
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +153,8 @@ class Explanation:
     contributions : ndarray of shape (n_rows, n_features), or (n_rows, n_features, n_classes) for more than two classes
         Contribution of each feature to the score of each row. For two classes, positive values favour the second class.
     intercept : float, or ndarray of shape (n_classes,) for more than two classes
-        The score without the contributions; with a background, the mean score of the background rows.
+        The score without the contributions: with a background, the mean score of the background rows; for trees without
+        one, the mean score of the training rows of the trees.
     scores : ndarray of shape (n_rows,), or (n_rows, n_classes) for more than two classes
         The explained scores, those of `decision_function`. If classes are boosted one against one, the scores of the
         pairs: there is one for each pair of classes, and ``classes`` are their names, such as "a vs b".
@@ -166,6 +164,11 @@ class Explanation:
         The class labels, sorted.
     index : pandas.Index or None
         Index of the rows, if X was a pandas frame.
+    interactions : ndarray of shape (n_rows, n_features, n_features), or (..., n_classes); None if not asked for
+        Shapley interaction values. Each pair of features has half of its interaction at [i, j] and half at [j, i]; the
+        diagonal has the rest, the main effects, so that ``interactions.sum(axis=2)`` are the contributions.
+    data : array, sparse matrix or frame
+        The explained rows.
 
     Examples
     --------
@@ -186,12 +189,14 @@ class Explanation:
     feature_names: tuple[str, ...]
     classes: NDArray[Any]
     index: Any
+    interactions: Array | None = None
+    data: Any = None
 
     def importance(self) -> Any:
         """Mean absolute contribution of each feature over the rows (and over the classes, if there are more than two).
 
-        With a background these are mean absolute SHAP values. Without one they include the part that is the same for
-        all rows, which makes features harder to compare.
+        With a background, and for trees also without one, these are mean absolute SHAP values. For stumps without a
+        background they include the part that is the same for all rows, which makes features harder to compare.
 
         Returns
         -------
@@ -202,6 +207,29 @@ class Explanation:
 
         axes = tuple(axis for axis in range(self.contributions.ndim) if axis != 1)
         return pd.Series(np.abs(self.contributions).mean(axis=axes), index=list(self.feature_names))
+
+    def to_shap(self) -> Any:
+        """The explanation for the plots of the package shap, which must be installed.
+
+        Returns
+        -------
+        shap.Explanation
+            With the contributions as ``values``, the intercept as ``base_values``, and the rows as ``data``. For more
+            than two classes, the last axis is the class: ``explanation[:, :, "a"]`` selects class "a".
+        """
+        try:
+            import shap
+        except ImportError:
+            raise ImportError("to_shap needs the package shap: pip install shap") from None
+        data = self.data.toarray() if hasattr(self.data, "toarray") else self.data
+        labels = None if self.contributions.ndim == 2 else [str(label) for label in self.classes.tolist()]
+        return shap.Explanation(
+            self.contributions,
+            base_values=np.broadcast_to(self.intercept, self.scores.shape).copy(),
+            data=None if data is None else np.asarray(data),
+            feature_names=list(self.feature_names),
+            output_names=labels,
+        )
 
     def frame(self) -> Any:
         """The contributions as a frame.
@@ -220,94 +248,6 @@ class Explanation:
         side_by_side = self.contributions.transpose(0, 2, 1).reshape(len(self.contributions), -1)
         pairs = pd.MultiIndex.from_product([self.classes.tolist(), names], names=["class", "feature"])
         return pd.DataFrame(side_by_side, index=self.index, columns=pairs)
-
-
-@dataclass(frozen=True)
-class Additive:
-    """A fitted model as a sum of functions: ``scores = slope · (constant + curves) + shift``.
-
-    The scores are those of `decision_function`, or of the pairs of classes if these are boosted one against one.
-    """
-
-    ensemble: Ensemble
-    steps: Steps
-    features: tuple[Feature, ...]
-    names: tuple[str, ...]
-    classes: NDArray[Any]
-    slope: float
-    shift: float
-
-    @property
-    def shape_functions(self) -> ShapeFunctions:
-        used = {j: (bins, values) for j, bins, values in self.steps.curves()}
-        curves = []
-        for j, (feature, name) in enumerate(zip(self.features, self.names, strict=True)):
-            bins, values = used.get(j) or self._unused(feature)
-            curves.append(_shape_function(j, name, bins, self._squeeze(self.slope * values)))
-        return ShapeFunctions(tuple(curves), self._squeeze(self.slope * self.steps.constant + self.shift))
-
-    def _unused(self, feature: Feature) -> tuple[Feature, Array]:
-        """The bins and the contributions, which are 0, of a feature that no stump splits on."""
-        bins = feature if isinstance(feature, CategoryBins) else NumericBins(np.empty(0))
-        return bins, np.zeros((bins.n_bins, len(self.steps.constant)))
-
-    def explain(self, table: Table, background: Table | None, index: Any) -> Explanation:
-        """Contributions to the score of each row, minus their means over the background if there is one.
-
-        With a background these are interventional Shapley values: for an additive model, the Shapley value of a feature
-        is its contribution minus the mean of this contribution over the background rows.
-        """
-        functions = self.shape_functions
-        intercept = functions.intercept
-        by_feature = np.zeros((table.n_rows, len(functions), *np.shape(intercept)))
-        for j, values in functions._contributions(table):
-            by_feature[:, j] = values
-        if background is not None:
-            for j, values in functions._contributions(background):
-                mean = values.mean(axis=0)
-                by_feature[:, j] -= mean
-                intercept = intercept + mean
-        scores = self.slope * self.ensemble.scores(table) + self.shift
-        return Explanation(by_feature, intercept, scores, self.names, self.classes, index)
-
-    def _squeeze(self, values: Array) -> Any:
-        """Remove the last axis if it has a single output, as for two classes."""
-        return values if values.shape[-1] > 1 else values[..., 0][()]
-
-
-def additive(
-    ensemble: Ensemble, calibrator: Calibrator | None, multipliers: Any, names: tuple[str, ...], classes: NDArray[Any]
-) -> Additive:
-    """The model as a sum of functions of single features; raises an error if it is not additive."""
-    models = ensemble.models
-    steps = models.step_functions(ensemble.contributions)
-    if steps is None or models.bin_mapper is None:
-        kind = type(models.describe(classes)[0]).__name__
-        raise ValueError(
-            f"explanations need weak learners that use a single feature, got the type {kind}, which may combine "
-            "features: use the native stumps (estimator=None, max_depth=1), or "
-            "sklearn.inspection.permutation_importance, which takes any model"
-        )
-    line = (1.0, 0.0) if calibrator is None else straight_line(calibrator, multipliers)
-    if line is None:
-        two = len(classes) == 2
-        what = "isotonic calibration" if two else "the calibration of more than two classes"
-        use = 'calibration="sigmoid", or a model without calibration' if two else "a model without calibration"
-        raise ValueError(f"{what} makes the score a non-additive function of the features: use {use}")
-    outputs = classes
-    if ensemble.coding is not None and ensemble.coding.pairs is not None:
-        outputs = np.array([f"{classes[first]} vs {classes[second]}" for first, second in ensemble.coding.pairs])
-    return Additive(ensemble, steps, models.bin_mapper.features, names, outputs, *line)
-
-
-def _shape_function(j: int, name: str, bins: Feature, by_bin: Array) -> ShapeFunction:
-    if isinstance(bins, NumericBins):
-        return ShapeFunction(j, name, "numeric", bins.thresholds, None, by_bin[:-1], by_bin[-1], None)
-    labels, other = bins.values, by_bin[-1]
-    has_missing = bool(labels) and labels[-1] is None
-    known = labels[:-1] if has_missing else labels
-    missing = by_bin[len(known)]  # without missing values in training, it equals `other`
-    return ShapeFunction(j, name, "categorical", None, known, by_bin[: len(known)], missing, other)
 
 
 class _Column(ArrayTable):

@@ -17,7 +17,7 @@ from adacc.data.columns import Table
 from adacc.model.calibration import Calibrator
 from adacc.model.decision import decision_scores
 from adacc.model.ensemble import Ensemble
-from adacc.model.explanations import Additive, additive
+from adacc.model.explainers import Explainer, make_explainer
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class FittedModel:
         """The two classes of every score if classes are boosted one against one; else None."""
         return None if self.ensemble.coding is None else self.ensemble.coding.pairs
 
-    def additive(self) -> Additive:
-        """The decision score as a sum of functions of single features; raises an error if it is not additive."""
+    def explainer(self) -> Explainer:
+        """Explains the decision score; raises an error if this is not possible."""
         calibrator = None if self.multipliers is None else self.calibrator
-        return additive(self.ensemble, calibrator, self.multipliers, self.column_names, self.classes)
+        return make_explainer(self.ensemble, calibrator, self.multipliers, self.column_names, self.classes)

@@ -48,6 +48,10 @@ class FieldReader:
             raise ModelFileError(f"{name!r} must be of type {allowed}, got {value!r:.80}")
         return value
 
+    def has(self, name: str) -> bool:
+        """Whether there is an array of this name."""
+        return name in self.arrays
+
     def array(self, name: str, dtype: Any, *shape: int | None) -> NDArray[Any]:
         """Array with this dtype and shape; None stands for any size."""
         if name not in self.arrays:
