@@ -14,6 +14,7 @@ from pathlib import Path
 from time import perf_counter
 
 import answers
+import explain
 import growth
 import predict
 import search
@@ -37,6 +38,7 @@ PARTS = {
     "answers": answers.measure,
     "start": start.measure,
     "trees": trees.measure,
+    "explain": explain.measure,
 }
 REPEATS = 5
 QUICK_REPEATS = 1

@@ -207,10 +207,12 @@ class TestCovers:
         X, y = numbers()
         X[::5, 2] = np.nan
         weight = np.random.default_rng(0).integers(0, 9, len(y)) / 4.0
-        for options in ({}, {"max_leaf_nodes": 5}, {"max_features": 2, "random_state": 0}):
-            model = adacc.AdaCC1Classifier(n_estimators=3, max_depth=4, **options).fit(X, y, sample_weight=weight)
-            for tree in model.estimators_:
-                np.testing.assert_allclose(tree.cover, covers(tree, X, weight), rtol=1e-12)
+        same, whole = np.full(len(y), 2.0), np.ceil(weight)
+        for options in ({}, {"max_leaf_nodes": 5}, {"max_features": 2, "random_state": 0}, {"min_samples_leaf": 3}):
+            for given in (weight, same, whole):
+                model = adacc.AdaCC1Classifier(n_estimators=2, max_depth=4, **options).fit(X, y, sample_weight=given)
+                for tree in model.estimators_:
+                    np.testing.assert_allclose(tree.cover, covers(tree, X, given), rtol=1e-12)
 
     def test_of_a_forest_are_those_of_the_bags(self):
         X, y = numbers()

@@ -179,7 +179,7 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
         >>> model = AdaCC1Classifier(n_estimators=5, max_depth=3).fit(X, y)
         >>> trees = model.to_shap()  # shap.TreeExplainer(trees).shap_values(X)
         >>> len(trees["trees"]), trees["trees"][0]["children_left"][:3]
-        (5, array([1, 3, 5], dtype=int32))
+        (5, array([1, 9, 3], dtype=int32))
         """
         return self._model.explainer().to_shap()
 

@@ -60,8 +60,9 @@ class Tree(NamedTuple):
     gain : ndarray of float
         Decrease of the criterion by the split, times the weight of the node.
     cover : ndarray of float
-        Summed sample weight of the rows of the node, among those that the tree was grown on; NaN if it is unknown, as
-        in model files of earlier versions.
+        Summed sample weight of the rows of the node, among those that the tree was grown on: the rows of a subsample or
+        bag, and synthetic rows. Weights that sum to less than the number of rows are scaled to a mean of 1. NaN if it
+        is unknown, as in model files of earlier versions.
     """
 
     feature: NDArray[np.int32]
@@ -234,12 +235,6 @@ def _pack(weight: Array, sizes: Array, min_rows: float) -> tuple[NDArray[np.int6
     return packed, (n_bits, unit)
 
 
-def _covers(edges: NDArray[np.int64], weight: Array) -> Array:
-    """Sample weight of the rows of each node, which begin and end at the first and last of its edges."""
-    cumulative = np.concatenate([[0.0], np.cumsum(weight)])
-    return np.maximum(cumulative[edges[:, -1]] - cumulative[edges[:, 0]], 0.0)
-
-
 class TreeLearner:
     """Learner of trees on binned data.
 
@@ -265,6 +260,8 @@ class TreeLearner:
         self._min_leaf_rows = float(min(growth.min_samples_leaf, NO_LIMIT)) if growth.min_samples_leaf > 1 else 0.0
         self._max_depth = min(growth.max_depth or NO_LIMIT, NO_LIMIT)
         self._max_leaves = min(growth.max_leaf_nodes or NO_LIMIT, NO_LIMIT)
+        first_weight = float(rows.weight[0])
+        self._same_weight = first_weight if (rows.weight == first_weight).all() else None
         self._is_packed = self.rows.n_classes == 2 and self.criterion == kernels.GINI
         if self._min_leaf_rows:  # packed numbers count whole rows
             weight = self.rows.weight
@@ -332,10 +329,23 @@ class TreeLearner:
             None if samples else np.arange(len(self._histograms))[::-1].copy(), monotonic, work, *nodes, predicted, W,
         )  # fmt: skip
         tree = np.empty(n_nodes, dtype=dtypes.NODE)
-        cover = _covers(work[0][:n_nodes], row_weight[grouped])
+        cover = self._covers(work[0][:n_nodes], work[2][:n_nodes], grouped, row_weight)
         for name, column in zip(dtypes.NODE.names or (), (*nodes, cover), strict=True):
             tree[name] = column[:n_nodes]
         return tree, (predicted, IDENTITY), W
+
+    def _covers(self, edges: NDArray[np.int64], counts: Array, grouped: NDArray[np.uint32], row_weight: Array) -> Array:
+        """Sample weight of the rows of each node, which begin and end at the first and last of its edges.
+
+        The usual cases take no pass over the rows: `grow_tree` has counted them for the minimum size of a leaf, or they
+        have the same weight.
+        """
+        if self._min_leaf_rows:
+            return counts
+        if self._same_weight is not None and row_weight is self.rows.weight:
+            return (edges[:, -1] - edges[:, 0]) * self._same_weight
+        cumulative = np.concatenate([[0.0], np.cumsum(row_weight[grouped])])
+        return np.maximum(cumulative[edges[:, -1]] - cumulative[edges[:, 0]], 0.0)
 
     def _max_total_leaves(self, n_rows: int) -> int:
         """Maximum number of leaves including those for missing values, of which each split may have one."""

@@ -28,7 +28,7 @@ NO_COVERS = (
 
 
 class TreeArrays(NamedTuple):
-    """The arrays of all trees, as `kernels.add_shapley_values` reads them."""
+    """The arrays of all trees, as `kernels.add_shapley_values` reads them; the shares of the nodes follow."""
 
     offsets: NDArray[np.int64]  # where the bins of each feature begin
     categorical: NDArray[np.bool_]
@@ -37,7 +37,6 @@ class TreeArrays(NamedTuple):
     cuts: NDArray[np.uint32]
     children: NDArray[np.int32]
     classes: NDArray[np.uint8]
-    shares: Array  # share of each node in the training rows of its parent
 
 
 class Attribution(NamedTuple):
@@ -102,7 +101,8 @@ class TreeShapley:
         has_missing = (bins == last).any(axis=1)
         if background is not None:
             has_missing |= (background == last).any(axis=1)
-        constants = self._arrays, self.contributions, has_missing, _quadrature(self._max_path), _weights(self._max_path)
+        trees = *self._arrays, self._shares
+        constants = trees, self.contributions, has_missing, _quadrature(self._max_path), _weights(self._max_path)
         for begin in range(0, bins.shape[1], size):
             rows = slice(begin, begin + size)
             block = np.ascontiguousarray(bins[:, rows])
@@ -113,44 +113,53 @@ class TreeShapley:
         names = "feature", "cut", "children", "class"
         feature, cut, children, classes = (np.ascontiguousarray(self.nodes[name]) for name in names)
         return TreeArrays(
-            self.bin_mapper.offsets, self.bin_mapper.categorical, self.starts, feature, cut, children, classes,
-            self._shares,
+            self.bin_mapper.offsets, self.bin_mapper.categorical, self.starts, feature, cut, children, classes
         )  # fmt: skip
 
     @cached_property
-    def _children(self) -> NDArray[np.int64]:
-        """The children of each node as indices of `nodes`; -1 for none."""
-        first = np.repeat(self.starts[:-1], np.diff(self.starts))[:, None]
-        children = self.nodes["children"].astype(np.int64)
-        return np.where((children >= 0) & (self.nodes["feature"] >= 0)[:, None], children + first, -1)
+    def _splits(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The nodes that split, and their children, both as indices of `nodes`; -1 for no child."""
+        split = np.flatnonzero(self._arrays.features >= 0)
+        children = self._arrays.children[split].astype(np.int64)
+        first = np.repeat(self.starts[:-1], np.diff(self.starts))[split]
+        children += first[:, None] * (children >= 0)
+        return split, children
 
     @cached_property
     def _shares(self) -> Array:
         """Share of each node in the training rows of its parent."""
-        children, shares = self._children, np.ones(len(self.nodes))
+        _, children = self._splits
         exists = children >= 0
-        covers = np.where(exists, self.nodes["cover"][children], 0.0)
-        total = covers.sum(axis=1, keepdims=True)
-        even = exists / np.maximum(exists.sum(axis=1, keepdims=True), 1)  # if all weights are 0
-        with np.errstate(invalid="ignore", divide="ignore"):
-            by_branch = np.where(total > 0.0, covers / total, even)
-        shares[children[exists]] = by_branch[exists]
+        covers = np.ascontiguousarray(self.nodes["cover"])[children] * exists
+        total = covers.sum(axis=1)
+        without_weight = np.flatnonzero(total <= 0.0)
+        covers[without_weight] = exists[without_weight]  # equal shares
+        total[without_weight] = exists[without_weight].sum(axis=1)
+        shares = np.ones(len(self.nodes))
+        shares[children[exists]] = (covers / np.maximum(total, 1e-300)[:, None])[exists]
         return shares
 
     @cached_property
     def _depth(self) -> int:
         """The depth of the deepest tree."""
-        depth, level = 0, self.starts[:-1]
+        split, children = self._splits
+        row_of = np.full(len(self.nodes), -1)
+        row_of[split] = np.arange(len(split))
+        depth, level = 0, row_of[self.starts[:-1]]
+        level = level[level >= 0]
         while len(level):
-            children = self._children[level]
-            level = np.unique(children[children >= 0])
+            below = children[level]
+            level = row_of[below[below >= 0]]
+            level = level[level >= 0]
+            if len(level) > len(split):  # a file may contain nodes with several parents
+                level = np.unique(level)
             depth += 1
         return depth
 
     @property
     def _max_path(self) -> int:
         """A bound of the number of features of a path."""
-        return min(self._depth, len(self.bin_mapper.features))
+        return max(min(self._depth, len(self.bin_mapper.features)), 1)
 
     def _workspace(self, n_rows: int, n_columns: int, n_others: int) -> Any:
         """Arrays by node of a tree, by end, by feature of a path, by row and by background row, and of the results."""
