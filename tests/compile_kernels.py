@@ -31,6 +31,11 @@ def compile_and_fit(common, each, constrained):
                 model = adacc.AdaCC1Classifier(n_estimators=20, random_state=0, **options)
                 model.fit(rows, labels, sample_weight=rng.random(600)).predict_proba(rows)
                 model.fit(rows, labels)
+                if options in TREES:
+                    model.explain(rows[:9], interactions=True)
+                    model.explain(rows[:9], background=rows[:9], interactions=True)
+                    model.shape_functions()
+                    model.shape_functions(rows[:9])
     for options in constrained:
         adacc.AdaCC1Classifier(n_estimators=2, monotonic_cst=[1, 0, 0, 0, 0], **options).fit(X, y == 0)
 

@@ -16,6 +16,7 @@ from adacc.data.columns import Table, is_frame
 from adacc.docstrings import described
 from adacc.estimators.input_validation import read_table, set_columns
 from adacc.estimators.saving import save
+from adacc.estimators.settings import whole
 from adacc.estimators.unseen_categories import warn_of_unseen
 from adacc.model.explainers import Rows
 from adacc.model.explanations import Explanation, ShapeFunctions
@@ -85,16 +86,27 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
         """
         return self._model.probabilities(self._scores(X))
 
-    def shape_functions(self) -> ShapeFunctions:
+    def shape_functions(self, background: Any = None, n_pairs: int = 10) -> ShapeFunctions:
         """Contribution of each feature to `decision_function`, as a function of the value of the feature.
 
-        A sum of stumps is a constant plus one step function per feature, so that the shape functions are exact. Models
-        that `explain` cannot explain have no shape functions either.
+        A sum of stumps is a constant plus one step function per feature, so that the shape functions are exact. For
+        trees they are the main effects of a functional ANOVA, followed by the strongest pairwise effects: features are
+        independent, and every effect has the mean 0 in each of its features.
+
+        Parameters
+        ----------
+        background : array, sparse matrix or frame of shape (n_background, n_features), default=None
+            Rows that define the distribution of each feature, such as the training rows. Shape functions then have the
+            mean 0 over these rows, and those of trees come with the share of the variance that they explain. None: for
+            trees, the branches of a split have their shares of the rows that the tree was grown on.
+        n_pairs : int, default=10
+            Maximum number of pairwise effects of trees.
 
         Returns
         -------
         ShapeFunctions
-            A `ShapeFunction` per feature, indexed by number or name, and the ``intercept``.
+            A `ShapeFunction` per feature, indexed by number or name, and the ``intercept``; for trees also ``pairs``,
+            ``main_share`` and ``pair_share``.
 
         Examples
         --------
@@ -107,7 +119,9 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
         >>> bool(abs(score - model.decision_function(X)).max() < 1e-9)
         True
         """
-        return self._model.explainer().shape_functions()
+        whole("n_pairs", n_pairs, least=0)
+        explainer = self._model.explainer()
+        return explainer.shape_functions(self._read_background(background), n_pairs)
 
     def explain(self, X: Any, background: Any = None, interactions: bool = False) -> Explanation:
         """Decompose the score of each row exactly into contributions of the features.
@@ -149,10 +163,7 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
         Name: 0, dtype: float64
         """
         table, explainer = self._read_known(X), self._model.explainer()
-        try:
-            reference = None if background is None else self._read_known(background)
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"background: {error}") from None
+        reference = self._read_background(background)
         index = getattr(X, "index", None) if is_frame(X) else None
         explanation = explainer.explain(Rows(table, X, index), reference, bool(interactions))
         warn_of_unseen(table)
@@ -261,6 +272,12 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
         table = read_table(self, X, reset=False, has_labels=self._model.has_categories)
         self.fitted_model_.check(table)
         return table
+
+    def _read_background(self, background: Any) -> Table | None:
+        try:
+            return None if background is None else self._read_known(background)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"background: {error}") from None
 
     def _scores(self, X: Any) -> Array:
         table = self._read_known(X)

@@ -20,20 +20,20 @@ def add_shapley_values(bins, background, trees, values, has_missing, quadrature,
     """Add the Shapley values to `phi` (outputs, features, rows), and the expected scores to `expected` (outputs).
 
     With `background` bins, unknown features have the values of the background rows; if it is None, a row goes down all
-    branches of an unknown feature in proportion to their shares, and `expected` is computed. `trees` are the arrays of
-    `learners.tree_shapley.TreeArrays`, `values` are by tree, class and output. `has_missing` tells which features have
-    missing values in the rows or in the background. `work` are the arrays of `learners.tree_shapley.make_workspace`.
+    branches of an unknown feature in proportion to their shares, and `expected` is computed. `trees` and `work` are
+    the arrays of `learners.tree_shapley.TreeShapley`, `values` are by tree, class and output. `has_missing` tells which
+    features have missing values in the rows or in the background.
     """
     nodes, ends, path, rows, others, room, table = work
     for t in range(len(trees[2]) - 1):
         for q in range(len(phi)):
-            base, n_ends = _find_ends(trees, t, values[t], q, has_missing, nodes, ends)
+            base, n_ends = find_ends(trees, t, values[t], q, has_missing, nodes, ends)
             expected[q] += base
             for end in range(n_ends):
                 delta = ends[2][end] - base
                 if delta == 0.0:
                     continue
-                n_path, n_excluded = _follow(trees, t, ends[0][end], ends[1][end], nodes, path)
+                n_path, n_excluded = follow_path(trees, t, ends[0][end], ends[1][end], nodes, path)
                 n_patterns = _find_patterns(bins, path, n_path, n_excluded, rows)
                 if background is None:
                     expected[q] += delta * _multiply(path[3], n_path)
@@ -57,12 +57,12 @@ def add_interactions(bins, background, trees, values, has_missing, quadrature, w
     nodes, ends, path, rows, others, room, table = work
     for t in range(len(trees[2]) - 1):
         for q in range(len(phi)):
-            base, n_ends = _find_ends(trees, t, values[t], q, has_missing, nodes, ends)
+            base, n_ends = find_ends(trees, t, values[t], q, has_missing, nodes, ends)
             for end in range(n_ends):
                 delta = ends[2][end] - base
                 if delta == 0.0:
                     continue
-                n_path, n_excluded = _follow(trees, t, ends[0][end], ends[1][end], nodes, path)
+                n_path, n_excluded = follow_path(trees, t, ends[0][end], ends[1][end], nodes, path)
                 n_patterns = _find_patterns(bins, path, n_path, n_excluded, rows)
                 if background is None:
                     _weigh_pairs_by_shares(path[3], n_path, rows, n_patterns, delta, quadrature, room, table)
@@ -79,7 +79,7 @@ def add_interactions(bins, background, trees, values, has_missing, quadrature, w
 
 
 @inner_kernel
-def _find_ends(trees, t, values, q, has_missing, nodes, ends):
+def find_ends(trees, t, values, q, has_missing, nodes, ends):
     """List where rows end in a tree, with the value of output q; returns a frequent value, and the number of ends.
 
     A node below which all values are equal is an end: its splits have no effect. A branch without a child is an end
@@ -131,7 +131,7 @@ def _find_ends(trees, t, values, q, has_missing, nodes, ends):
 
 
 @inner_kernel
-def _follow(trees, t, node, branch, nodes, path):
+def follow_path(trees, t, node, branch, nodes, path):
     """The path from the root to an end; returns the number of its features, and of the excluded categories.
 
     A row meets the conditions on a feature if its bin is from low to high and none of the excluded ones. The share is

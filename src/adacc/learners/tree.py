@@ -343,7 +343,7 @@ class TreeLearner:
         if self._min_leaf_rows:
             return counts
         if self._same_weight is not None and row_weight is self.rows.weight:
-            return (edges[:, -1] - edges[:, 0]) * self._same_weight
+            return (edges[:, -1] - edges[:, 0]).astype(np.float64) * self._same_weight
         cumulative = np.concatenate([[0.0], np.cumsum(row_weight[grouped])])
         return np.maximum(cumulative[edges[:, -1]] - cumulative[edges[:, 0]], 0.0)
 

@@ -28,7 +28,7 @@ NO_COVERS = (
 
 
 class TreeArrays(NamedTuple):
-    """The arrays of all trees, as `kernels.add_shapley_values` reads them; the shares of the nodes follow."""
+    """The arrays of all trees."""
 
     offsets: NDArray[np.int64]  # where the bins of each feature begin
     categorical: NDArray[np.bool_]
@@ -62,10 +62,10 @@ class TreeShapley:
 
     def values(self, table: Table, background: Table | None) -> Attribution:
         """Shapley values of all features for every row. `expected` is meaningful without a background only."""
-        bins, reference = self._bins(table), None if background is None else self._bins(background)
+        bins, reference = self.bins(table), None if background is None else self.bins(background)
         n_features, n_outputs = len(bins), self.contributions.shape[2]
         values, expected = np.empty((bins.shape[1], n_features, n_outputs)), np.zeros(n_outputs)
-        work = self._workspace(min(BLOCK, bins.shape[1]), self._max_path, _n_rows(reference))
+        work = self.workspace(min(BLOCK, bins.shape[1]), self._max_path, _n_rows(reference))
         for rows, block, arguments in self._blocks(bins, reference, BLOCK):
             phi, expected = np.zeros((n_outputs, n_features, block.shape[1])), np.zeros(n_outputs)
             kernels.add_shapley_values(*arguments, work, phi, expected)
@@ -74,11 +74,11 @@ class TreeShapley:
 
     def interactions(self, table: Table, background: Table | None) -> Array:
         """Shapley interaction values of all pairs of features for every row; those of a feature with itself are 0."""
-        bins, reference = self._bins(table), None if background is None else self._bins(background)
+        bins, reference = self.bins(table), None if background is None else self.bins(background)
         n_features, n_outputs = len(bins), self.contributions.shape[2]
         values = np.empty((bins.shape[1], n_features, n_features, n_outputs))
         n_pairs = self._max_path * (self._max_path - 1) // 2
-        work = self._workspace(min(PAIRS_BLOCK, bins.shape[1]), n_pairs, _n_rows(reference))
+        work = self.workspace(min(PAIRS_BLOCK, bins.shape[1]), n_pairs, _n_rows(reference))
         for rows, block, arguments in self._blocks(bins, reference, PAIRS_BLOCK):
             phi = np.zeros((n_outputs, n_features, n_features, block.shape[1]))
             kernels.add_interactions(*arguments, work, phi)
@@ -90,7 +90,7 @@ class TreeShapley:
         """Whether the number of training rows of all nodes is known."""
         return not np.isnan(self.nodes["cover"]).any()
 
-    def _bins(self, table: Table) -> NDArray[np.unsignedinteger]:
+    def bins(self, table: Table) -> NDArray[np.unsignedinteger]:
         return np.ascontiguousarray(self.bin_mapper.bins(table, table.every_row, Threads(1)))
 
     def _blocks(self, bins: NDArray[Any], background: NDArray[Any] | None, size: int) -> Any:
@@ -101,12 +101,16 @@ class TreeShapley:
         has_missing = (bins == last).any(axis=1)
         if background is not None:
             has_missing |= (background == last).any(axis=1)
-        trees = *self._arrays, self._shares
-        constants = trees, self.contributions, has_missing, _quadrature(self._max_path), _weights(self._max_path)
+        constants = self.arrays, self.contributions, has_missing, _quadrature(self._max_path), _weights(self._max_path)
         for begin in range(0, bins.shape[1], size):
             rows = slice(begin, begin + size)
             block = np.ascontiguousarray(bins[:, rows])
             yield rows, block, (block, background, *constants)
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """The trees as the kernels read them: `TreeArrays`, and the share of each node in the rows of its parent."""
+        return *self._arrays, self._shares
 
     @cached_property
     def _arrays(self) -> TreeArrays:
@@ -161,7 +165,7 @@ class TreeShapley:
         """A bound of the number of features of a path."""
         return max(min(self._depth, len(self.bin_mapper.features)), 1)
 
-    def _workspace(self, n_rows: int, n_columns: int, n_others: int) -> Any:
+    def workspace(self, n_rows: int, n_columns: int, n_others: int) -> Any:
         """Arrays by node of a tree, by end, by feature of a path, by row and by background row, and of the results."""
         n_nodes, n_path = int(np.diff(self.starts).max(initial=1)), self._max_path
         nodes = *np.empty((2, n_nodes), dtype=np.int64), np.empty(n_nodes), np.empty(n_nodes, dtype=np.uint8)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,10 +13,11 @@ from adacc.algorithms.base import Array
 from adacc.data.binning import CategoryBins, Feature, NumericBins
 from adacc.data.columns import Table
 from adacc.learners.step_functions import Steps
+from adacc.learners.tree_effects import TreeEffects
 from adacc.learners.tree_shapley import MAX_PAIRED_FEATURES, TreeShapley
 from adacc.model.calibration import Calibrator, straight_line
 from adacc.model.ensemble import Ensemble
-from adacc.model.explanations import Explanation, ShapeFunction, ShapeFunctions
+from adacc.model.explanations import Explanation, PairEffect, ShapeFunction, ShapeFunctions
 from adacc.model.shap_format import as_shap_trees
 
 
@@ -65,7 +66,20 @@ class AdditiveExplainer:
     steps: Steps
     features: tuple[Feature, ...]
 
-    def shape_functions(self) -> ShapeFunctions:
+    def shape_functions(self, background: Table | None = None, n_pairs: int = 0) -> ShapeFunctions:
+        """The curves, each less its mean over the background if there is one; `n_pairs` is for trees."""
+        functions = self._functions()
+        if background is None:
+            return functions
+        curves, intercept = list(functions), functions.intercept
+        for j, values in functions._contributions(background):
+            mean, curve = values.mean(axis=0), curves[j]
+            other = None if curve.other is None else curve.other - mean
+            curves[j] = replace(curve, values=curve.values - mean, missing=curve.missing - mean, other=other)
+            intercept = intercept + mean
+        return ShapeFunctions(tuple(curves), intercept)
+
+    def _functions(self) -> ShapeFunctions:
         used = {j: (bins, values) for j, bins, values in self.steps.curves()}
         curves, slope = [], self.score.slope
         for j, (feature, name) in enumerate(zip(self.features, self.score.names, strict=True)):
@@ -90,7 +104,7 @@ class AdditiveExplainer:
         With a background these are interventional Shapley values: for an additive model, the Shapley value of a feature
         is its contribution minus the mean of this contribution over the background rows. No features interact.
         """
-        functions = self.shape_functions()
+        functions = self._functions()
         intercept = functions.intercept
         by_feature = np.zeros((rows.table.n_rows, len(functions), *np.shape(intercept)))
         for j, values in functions._contributions(rows.table):
@@ -114,8 +128,21 @@ class TreeExplainer:
     score: Score
     shapley: TreeShapley
 
-    def shape_functions(self) -> ShapeFunctions:
-        raise ValueError("shape functions need weak learners that use a single feature")
+    def shape_functions(self, background: Table | None = None, n_pairs: int = 10) -> ShapeFunctions:
+        """Main effects and the strongest pairwise effects; see `TreeEffects` for the meaning of the background."""
+        bins = None if background is None else self.shapley.bins(background)
+        effects, slope, names = TreeEffects(self.shapley, bins), self.score.slope, self.score.names
+        features = self.shapley.bin_mapper.features
+        constant, mains, _ = effects.main
+        pairs = effects.strongest_pairs(n_pairs) if n_pairs else []
+        shares: tuple[float | None, float | None] = None, None
+        if background is not None and bins is not None:
+            votes = np.reshape(self.score.ensemble.scores(background), (background.n_rows, -1))
+            additive = constant + sum(effect[bins[j]] for j, effect in enumerate(mains))
+            shares = _share(votes, additive), _share(votes, additive + sum(v[bins[f], bins[g]] for f, g, v, _ in pairs))
+        curves = [_main_effect(j, names[j], features[j], slope * effect) for j, effect in enumerate(mains)]
+        made = tuple(_pair_effect(f, g, names, features, slope * v, abs(slope) * sd) for f, g, v, sd in pairs)
+        return ShapeFunctions(tuple(curves), _squeeze(slope * constant + self.score.shift), made, *shares)
 
     def to_shap(self) -> dict[str, Any]:
         return as_shap_trees(self.shapley, self.score.names, self.score.slope, self.score.shift)
@@ -141,6 +168,30 @@ def _with_main_effects(pairs: Array, by_feature: Array) -> Array:
     every = np.arange(by_feature.shape[1])
     pairs[:, every, every] = by_feature - pairs.sum(axis=2)
     return pairs
+
+
+def _share(scores: Array, found: Array) -> float:
+    """Share of the variance of the scores that is explained, the mean of the outputs."""
+    variance, rest = scores.var(axis=0), (scores - found).var(axis=0)
+    return float(np.mean(1.0 - rest / np.where(variance > 0.0, variance, 1.0)))
+
+
+def _main_effect(j: int, name: str, feature: Feature, by_bin: Array) -> ShapeFunction:
+    """The shape function of a feature, with a threshold at each step only."""
+    if isinstance(feature, NumericBins):
+        present = by_bin[:-1]
+        steps = np.flatnonzero((present[1:] != present[:-1]).any(axis=1))
+        feature, by_bin = NumericBins(feature.thresholds[steps]), by_bin[[*steps, len(present) - 1, len(present)]]
+    return _shape_function(j, name, feature, _squeeze(by_bin))
+
+
+def _pair_effect(
+    f: int, g: int, names: tuple[str, ...], features: tuple[Feature, ...], values: Array, strength: float
+) -> PairEffect:
+    both = features[f], features[g]
+    thresholds = tuple(each.thresholds if isinstance(each, NumericBins) else None for each in both)
+    categories = tuple(each.values if isinstance(each, CategoryBins) else None for each in both)
+    return PairEffect((f, g), (names[f], names[g]), thresholds, categories, _squeeze(values), strength)
 
 
 def _squeeze(values: Array) -> Any:

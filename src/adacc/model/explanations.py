@@ -95,8 +95,62 @@ class ShapeFunction:
 
 
 @dataclass(frozen=True, eq=False)
+class PairEffect:
+    """Joint effect of two features on the score of a model of trees, beyond their shape functions.
+
+    Attributes
+    ----------
+    features : tuple of int
+        Numbers of the two columns.
+    names : tuple of str
+        Names of the two columns.
+    thresholds : tuple of (ndarray or None)
+        Thresholds of each of the two features; None for a categorical one.
+    categories : tuple of (tuple or None)
+        Categories of each of the two features; None for a numeric one.
+    values : ndarray of shape (n_first, n_second), or (n_first, n_second, n_classes) for more than two classes
+        Effect of each pair of intervals or categories. After the intervals of a feature come missing values, after the
+        categories (of which None stands for missing) those not seen in training.
+    strength : float
+        Standard deviation of the effect.
+    """
+
+    features: tuple[int, int]
+    names: tuple[str, str]
+    thresholds: tuple[Array | None, ...]
+    categories: tuple[tuple[Any, ...] | None, ...]
+    values: Array
+    strength: float
+
+    def __call__(self, first: Any, second: Any) -> Array:
+        """Effect of each pair of values of the two features.
+
+        Parameters
+        ----------
+        first, second : 1-D array, list or series
+            Values of the first and of the second feature; None and NaN are missing.
+
+        Returns
+        -------
+        ndarray of shape (n_values,), or (n_values, n_classes) for more than two classes
+        """
+        return self.values[tuple(self._encode(axis, values) for axis, values in enumerate((first, second)))]
+
+    def _encode(self, axis: int, values: Any) -> NDArray[Any]:
+        table = _as_table(values, self.names[axis])
+        thresholds = self.thresholds[axis]
+        bins: Feature = CategoryBins(self.categories[axis] or ()) if thresholds is None else NumericBins(thresholds)
+        bin_mapper = BinMapper((bins,))
+        bin_mapper.check(table)
+        [(_, _, found)] = bin_mapper.columns(table, table.every_row, [0])
+        return found
+
+
+@dataclass(frozen=True, eq=False)
 class ShapeFunctions:
     """The score of a model as one shape function per feature, indexed by number or name, and a constant.
+
+    For stumps their sum is the score. For trees they are its main effects, and there are pairwise effects.
 
     Attributes
     ----------
@@ -104,7 +158,13 @@ class ShapeFunctions:
         One per column, in the order of the columns.
     intercept : float, or ndarray of shape (n_classes,) for more than two classes
         The part of the score that does not depend on a feature: rounds without a split or with the same vote in all
-        branches, and the intercept of a calibration.
+        branches, and the intercept of a calibration. For trees, and with a background, the mean score.
+    pairs : tuple of PairEffect
+        The strongest pairwise effects of trees, largest first; empty for stumps.
+    main_share, pair_share : float or None
+        Share of the variance of the score of the background rows that the shape functions explain, and that these and
+        `pairs` explain; for more than two classes, the mean of the classes. 1 for stumps. None for trees without a
+        background.
 
     Examples
     --------
@@ -120,6 +180,9 @@ class ShapeFunctions:
 
     curves: tuple[ShapeFunction, ...]
     intercept: Any
+    pairs: tuple[PairEffect, ...] = ()
+    main_share: float | None = 1.0
+    pair_share: float | None = 1.0
 
     def __len__(self) -> int:
         return len(self.curves)
