@@ -23,6 +23,7 @@ from tree_games import (
 
 import adacc
 from adacc.datasets import CATALOGUE
+from adacc.model.serialization import archive
 
 GOLDEN = Path(__file__).parents[1] / "estimators" / "golden"
 
@@ -319,3 +320,29 @@ def test_what_shap_cannot_represent_is_refused():
         fit("trees", X, y).to_shap()
     with pytest.raises(ValueError, match=r"needs a model of trees .* got stumps"):
         adacc.AdaCC1Classifier(n_estimators=2).fit(X, y).to_shap()
+
+
+def test_explanations_of_edited_files_stay_within_the_arrays(tmp_path):
+    """Kernels do not check bounds; in plain Python no index out of range goes unnoticed."""
+    X, y = mixed()
+    model = fit("trees", X, y)
+    model.save(tmp_path / "model.adacc")
+    document, arrays = archive.unpack((tmp_path / "model.adacc").read_bytes())
+    sizes, rng = arrays["tree_sizes"], np.random.default_rng(0)
+    numbers_in_tree = np.concatenate([np.arange(size) for size in sizes])
+    n_cuts = np.diff(model.fitted_model_.bin_mapper.offsets) - 1
+    for _ in range(8):
+        changed = {name: array.copy() for name, array in arrays.items()}
+        features = rng.integers(-1, X.shape[1], len(numbers_in_tree)).astype(np.int32)
+        children = rng.integers(numbers_in_tree[:, None] + 1, np.repeat(sizes, sizes)[:, None] + 1, (len(features), 3))
+        children[(children == np.repeat(sizes, sizes)[:, None]) | (rng.random(children.shape) < 0.2)] = -1
+        changed["node_feature"], changed["node_children"] = features, children.astype(np.int32)
+        changed["node_cut"] = rng.integers(0, n_cuts[features]).astype(np.uint32)
+        changed["node_cover"] = rng.integers(0, 3, len(features)).astype(float)
+        (tmp_path / "edited.adacc").write_bytes(archive.pack(document, changed))
+        edited = adacc.load(tmp_path / "edited.adacc")
+        for background in (None, X[5:9]):
+            found = edited.explain(X[:5], background=background, interactions=True)
+            assert np.isfinite(found.contributions).all()
+            assert np.isfinite(found.interactions).all()
+            assert np.isfinite(edited.shape_functions(background).intercept)
