@@ -1,5 +1,6 @@
 """Explanations of trees: equal to Shapley's definition over all subsets of features, and to the package shap."""
 
+import sys
 from itertools import combinations
 from math import factorial
 from pathlib import Path
@@ -346,3 +347,11 @@ def test_explanations_of_edited_files_stay_within_the_arrays(tmp_path):
             assert np.isfinite(found.contributions).all()
             assert np.isfinite(found.interactions).all()
             assert np.isfinite(edited.shape_functions(background).intercept)
+
+
+def test_without_the_package_shap_the_error_says_how_to_install_it(monkeypatch):
+    X, y = numbers()
+    explanation = fit("trees", X, y).explain(X[:2], background=X[:3])
+    monkeypatch.setitem(sys.modules, "shap", None)
+    with pytest.raises(ImportError, match="to_shap needs the package shap: pip install shap"):
+        explanation.to_shap()
