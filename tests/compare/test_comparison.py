@@ -19,6 +19,7 @@ from adacc.compare import (
     contestants,
     curves,
     data_checks,
+    explained_rows,
     final_model,
     leaderboard,
     make_splits,
@@ -395,6 +396,44 @@ class TestModel:
         assert found == {"rounds": len(fitted.estimators_), "bags": 7 + 3 + 3, **nothing}
         with pytest.raises(ValueError, match="adacc-forest has no option 'costs'"):
             final_model.choose("adacc-forest", costs="balanced")
+
+    @pytest.mark.parametrize("positive", [0, 1])
+    def test_contributions_are_those_of_explain_for_rows_of_both_classes(self, positive):
+        problem = make_problem()
+        fitted = final_model.fit("adacc1", problem.X, problem.y, pos_label=positive, rounds=20)
+        found = explained_rows.describe_contributions(fitted, problem.X, problem.y, positive)
+        every = (1 if positive == 1 else -1) * fitted.explain(problem.X, background=problem.X).frame()
+        n_rows = min(100, (problem.y == 0).sum()) + min(100, (problem.y == 1).sum())
+        for each in found:
+            assert len(each["contributions"]) == len(each["levels"]) == n_rows
+            known = every[each["feature"]].map(lambda value: float(f"{value:.4g}"))
+            assert set(each["contributions"]) <= set(known)
+            if problem.X[each["feature"]].dtype.kind == "f":
+                levels = np.array(each["levels"])
+                assert levels[~np.isnan(levels)].min() >= 0.0
+                assert levels[~np.isnan(levels)].max() <= 1.0
+        sizes = [each["mean_absolute"] for each in found]
+        assert sizes == sorted(sizes, reverse=True)
+        assert sizes[-1] > 0.0
+
+    def test_examples_are_a_clear_a_borderline_and_a_missed_row(self):
+        problem = make_problem()
+        fitted = final_model.fit("adacc1", problem.X, problem.y, pos_label=1, rounds=10)
+        numbers = list(range(1, len(problem.y) + 1))
+        found = explained_rows.describe_examples(fitted, problem.X, problem.y, 1, numbers)
+        assert [each["kind"] for each in found] == ["clear positive", "borderline", "missed positive"]
+        scores, clear, missed = fitted.decision_function(problem.X), found[0], found[2]
+        assert clear["score"] == pytest.approx(scores[problem.y == 1].max())
+        assert missed["score"] == pytest.approx(scores[(problem.y == 1) & (scores <= 0)].min())
+        assert clear["is_positive"]
+        assert missed["is_positive"]
+        for each in found:
+            assert each["score"] == pytest.approx(scores[each["number"] - 1])
+            total = each["intercept"] + sum(piece["contribution"] for piece in each["contributions"])
+            assert total == pytest.approx(each["score"])
+        assert len({each["number"] for each in found}) == 3
+        perfect = explained_rows.describe_examples(fitted, problem.X, np.where(scores > 0, 1, 0), 1, numbers)
+        assert [each["kind"] for each in perfect] == ["clear positive", "borderline"]
 
     def test_boosted_trees_have_a_course_but_no_curves(self):
         problem = make_problem()

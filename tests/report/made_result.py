@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from adacc import AdaBoostClassifier, AdaCC1Classifier, AdaCC2Classifier, CSB2Classifier
+from adacc.compare.explained_rows import describe_contributions, describe_examples
 from adacc.evaluation.measures import with_former_names
 from adacc.inspect import TrainingDisplay
 from adacc.metrics import evaluate
@@ -209,6 +210,8 @@ def model_section():
     return {
         "method": "adacc2", "label": "AdaCC2", "cost": None, "rounds": 40, "importances": shares, "shapes": shapes,
         "rounds_history": {key: column.tolist() for key, column in columns.items()},
+        "contributions": describe_contributions(model, X, np.asarray(y == "malignant"), True),
+        "examples": describe_examples(model, X, np.asarray(y == "malignant"), True, [None, *range(2, len(X) + 1)]),
         "train_command": "adacc train cells.csv --target diagnosis --method adacc2 --model cells.adacc",
     }  # fmt: skip
 

@@ -29,6 +29,10 @@ def hostile():
         each["feature"] = name
     for shape, name in zip(model["shapes"], (SCRIPT, IMAGE, EMOJI, LONG), strict=False):
         shape["feature"] = name
+    for each, name in zip(model["contributions"], (SCRIPT, IMAGE, EMOJI, LONG), strict=False):
+        each["feature"] = name
+    for each, name in zip(model["examples"][0]["contributions"], (SCRIPT, IMAGE, EMOJI, LONG), strict=False):
+        each |= {"feature": name, "value": name}
     model["shapes"][-1]["labels"] = [SCRIPT, IMAGE, EMOJI, LONG]
     return made
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import adacc
-from adacc.compare.final_model import describe_row
+from adacc.compare.explained_rows import describe_row
 from adacc.report.model_charts import waterfall_steps
 from adacc.report.model_text import about_model, row_text, shape_text
 from adacc.report.tables import ranking, versus_best
@@ -196,7 +196,8 @@ def test_a_waterfall_is_for_the_positive_class_whichever_label_sorts_first(rare,
     X = pd.DataFrame(X).add_prefix("x")
     model = adacc.AdaCC1Classifier(n_estimators=5).fit(X, np.where(y == 1, "fraud", other))
     score = model.decision_function(X) * (1 if model.classes_[1] == "fraud" else -1)
-    row = describe_row(model, X, int(score.argmax()) + 1, "fraud")
+    best = int(score.argmax())
+    row = describe_row(model, X.iloc[[best]], X, best + 1, "fraud")
     assert row["score"] == pytest.approx(score.max())
     kinds = {step["label"].partition(" =")[0]: step["kind"] for step in waterfall_steps(row)}
     for each in row["contributions"]:

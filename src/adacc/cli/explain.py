@@ -100,12 +100,13 @@ def _rows(model_file: ModelFile, options: Namespace) -> pd.DataFrame:
 
 def _describe_row(model_file: ModelFile, X: pd.DataFrame, options: Namespace) -> dict[str, Any]:
     """The explanation for the positive class, or for the predicted class of a multi-class model."""
-    from adacc.compare.final_model import describe_row
+    from adacc.compare.explained_rows import describe_row
 
     k = model_file.positive
     if k is None:
         k = int(model_file.class_index(X.iloc[[options.row - 1]], None)[0])
-    return describe_row(model_file.model, X, options.row, model_file.labels[k])
+    row = X.iloc[[options.row - 1]]
+    return describe_row(model_file.model, row, X, options.row, model_file.labels[k])
 
 
 def _format_row(model_file: ModelFile, row: dict[str, Any], n_rows: int, options: Namespace) -> str:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from adacc.algorithms import METHODS
@@ -142,37 +140,6 @@ def describe(model: BaseAdditiveClassifier, positive: Any, gaps: Collection[str]
     }
 
 
-def describe_row(model: BaseAdditiveClassifier, X: Any, number: int, label: Any) -> dict[str, Any]:
-    """The exact contributions to the score of a row of X, numbered from 1: ``"row"`` of a report's model.
-
-    The score is that of the class `label`; a binary model scores the other class below 0. If classes are boosted one
-    against one, it is the score against the most likely of the other classes, ``"against"``. The intercept is the mean
-    score of the rows of X.
-    """
-    row = X.iloc[[number - 1]]
-    at, explanation = model.classes_.tolist().index(label), model.explain(row, background=X)
-    against, select = None, partial(_for_class, at=at)
-    if model.fitted_model_.pairs is not None:
-        by_class = model.decision_function(row)[0]
-        by_class[at] = -np.inf
-        second = int(by_class.argmax())
-        against, select = model.classes_.tolist()[second], partial(_for_pair, model.fitted_model_.pairs, (at, second))
-    added = select(explanation.contributions[0])
-    order = [j for j in np.argsort(-np.abs(added), kind="stable").tolist() if added[j] != 0.0]
-    return {
-        "number": number,
-        "prediction": model.predict(row).tolist()[0],
-        "against": against,
-        "score": float(select(explanation.scores)[0]),
-        "probability": float(model.predict_proba(row)[0, at]),
-        "intercept": float(select(np.asarray([explanation.intercept]))[0]),
-        "contributions": [
-            {"feature": explanation.feature_names[j], "value": _value(row.iloc[0, j]), "contribution": float(added[j])}
-            for j in order
-        ],
-    }
-
-
 def _shapes(
     model: BaseAdditiveClassifier, features: Sequence[int], positive: int, gaps: Collection[str] | None
 ) -> list[dict[str, Any]]:
@@ -209,20 +176,3 @@ def _history(model: BaseAdditiveClassifier, positive: int) -> dict[str, list[Any
         "balanced_error": errors.mean(axis=1).tolist(),
         "rare_weight": model.history_["class_weight"][:, positive].tolist(),
     }
-
-
-def _for_pair(pairs: list[tuple[int, int]], pair: tuple[int, int], values: NDArray[Any]) -> NDArray[Any]:
-    """The values of the score of the first class against the second, from those of all pairs."""
-    return values[..., pairs.index(pair)] if pair in pairs else -values[..., pairs.index(pair[::-1])]
-
-
-def _for_class(values: NDArray[Any], at: int) -> NDArray[Any]:
-    """Scores of a class; binary models store one number, the score of the second class."""
-    if values.ndim == 1:
-        return values if at == 1 else -values
-    return values[..., at]
-
-
-def _value(cell: Any) -> Any:
-    """A cell of a frame as plain data; None if missing."""
-    return None if pd.isna(cell) else cell.item() if isinstance(cell, np.generic) else cell

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from adacc.compare import final_model
+from adacc.compare import explained_rows, final_model
 from adacc.compare.comparison import Contestant, Outcome, Plan, pool_predictions
 from adacc.compare.data_checks import check_data
 from adacc.compare.multiclass_problem import MulticlassProblem
@@ -212,8 +212,26 @@ def _best_own_model(leaderboard: Leaderboard, table: list[dict[str, Any]]) -> di
                     groups=problem.dependence, in_time=problem.time is not None,
                 )  # fmt: skip
                 described = final_model.describe(fitted, positive, set(with_missing))
+                if positive is not None:
+                    described["contributions"] = explained_rows.describe_contributions(
+                        fitted, problem.X, problem.y, positive, plan.seed
+                    )
+                    described["examples"] = _examples(leaderboard, entry["name"])
                 return {"method": entry["name"], "label": entry["label"], **described}
     return None
+
+
+def _examples(leaderboard: Leaderboard, method: str) -> list[dict[str, Any]]:
+    """Explained test rows of the last split, by a model that is fitted to its training rows."""
+    problem, plan, split = leaderboard.problem, leaderboard.plan, leaderboard.splits[-1]
+    groups = None if problem.dependence is None else problem.dependence[split.train]
+    fitted = final_model.fit(
+        method, problem.X.iloc[split.train], problem.y[split.train], pos_label=1, rounds=plan.rounds_of(method),
+        seed=plan.seed, groups=groups, in_time=problem.time is not None,
+    )  # fmt: skip
+    is_sample = len(problem.y) < problem.n_rows_of_source
+    numbers = [None] * len(split.test) if is_sample else (split.test + 1).tolist()
+    return explained_rows.describe_examples(fitted, problem.X.iloc[split.test], problem.y[split.test], 1, numbers)
 
 
 def versions() -> dict[str, str]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import altair as alt
+import numpy as np
 
+from adacc.inspect.contributions import swarm_offsets
 from adacc.report.charts import LABELS, Spec, inline, lines, names_axis, spec
 from adacc.report.numbers import signed
 from adacc.report.tables import strongest
-from adacc.report.theme import COMMON, INK, QUIET, RARE
+from adacc.report.theme import COMMON, GREY, INK, QUIET, RARE, SKY, VIOLET
 
 FEATURES_MAX = 15
 WATERFALL_FEATURES_MAX = 12
@@ -29,6 +31,10 @@ def model_charts(model: dict[str, Any]) -> dict[str, Spec]:
     if (model.get("rounds_history") or {}).get("round"):
         charts["errors"] = errors(model)
         charts["weight"] = weight(model)
+    if model.get("contributions"):
+        charts["beeswarm"] = beeswarm(model["contributions"])
+    for number, example in enumerate(model.get("examples") or []):
+        charts[f"example{number}"] = waterfall(example)
     if model.get("row"):
         charts["waterfall"] = waterfall(model["row"])
     return charts
@@ -47,6 +53,40 @@ def importances(model: dict[str, Any]) -> Spec:
         base.mark_text(align="left", dx=6, color=QUIET, fontSize=11).encode(text=alt.Text("share:Q", format=".1%")),
     )
     return spec(chart.properties(height=24 * len(rows)))
+
+
+LEVELS = {"low": SKY, "middle": GREY, "high": VIOLET, "not a number": INK}
+"""Colours of the lower, middle and upper third of the values of a feature."""
+
+
+def beeswarm(features: list[dict[str, Any]]) -> Spec:
+    """Contributions of the most important features to many rows: a point for each row."""
+    rows = []
+    for each in features:
+        label, offsets = lines(str(each["feature"])), swarm_offsets(np.array(each["contributions"]))
+        points = zip(each["contributions"], offsets.round(3).tolist(), each["levels"], strict=True)
+        rows += [{"feature": label, "x": x, "offset": offset, "level": level(at)} for x, offset, at in points]
+    at_x = alt.X("x:Q", title="contribution to the score", axis=alt.Axis(tickCount=6))
+    scale = alt.Scale(domain=list(LEVELS), range=list(LEVELS.values()))
+    chart = alt.layer(
+        alt.Chart(inline([{"x": 0}])).mark_rule(color=QUIET, strokeWidth=0.8).encode(x=at_x),
+        alt.Chart(alt.NamedData("points"))
+        .mark_circle(size=11, opacity=0.8)
+        .encode(
+            x=at_x,
+            y=alt.Y("feature:N", sort=None, title=None, axis=LABELS, scale=alt.Scale(paddingInner=0.1)),
+            yOffset=alt.YOffset("offset:Q", scale=alt.Scale(domain=[-1, 1])),
+            color=alt.Color("level:N", scale=scale, legend=None),
+        ),
+    )
+    return spec(chart.properties(height=34 * len(features)), points=rows)
+
+
+def level(at: float | None) -> str:
+    """The third of the values of a feature that a rank from 0 to 1 is in."""
+    if at is None:
+        return "not a number"
+    return "low" if at < 1 / 3 else "middle" if at <= 2 / 3 else "high"
 
 
 def _score_domain(shapes: list[dict[str, Any]]) -> list[float]:
@@ -153,7 +193,10 @@ def waterfall(row: dict[str, Any]) -> Spec:
     color = alt.Color(
         "kind:N", legend=None, scale=alt.Scale(domain=["for", "against", "sum"], range=[RARE, COMMON, INK])
     )
-    x = alt.X("start:Q", title="score", scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=6))
+    ends = [0.0, *(step[end] for step in steps for end in ("start", "end"))]
+    low, width = min(ends), max(ends) - min(ends) or 1.0
+    domain = [low - 0.03 * width, low + 1.25 * width]  # with room for the numbers on the right of the bars
+    x = alt.X("start:Q", title="score", scale=alt.Scale(domain=domain, nice=False), axis=alt.Axis(tickCount=6))
     layers = [
         alt.Chart(inline([{"at": 0}])).mark_rule(color=QUIET, strokeWidth=0.8).encode(x="at:Q"),
         base.mark_bar(height=14).encode(x=x, x2="end:Q", color=color),

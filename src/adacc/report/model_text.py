@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from adacc.report import tables
-from adacc.report.model_charts import ERRORS, FEATURES_MAX
+from adacc.report.model_charts import ERRORS, FEATURES_MAX, LEVELS, level
 from adacc.report.numbers import signed, significant
 from adacc.report.text import counted, listed, quoted, size
 
@@ -31,6 +31,9 @@ def about_model(model: dict[str, Any], positive: object, several_classes: bool =
         "errors": [{"label": label, "color": color, "dash": dash} for label, color, dash in ERRORS.values()],
         "rounds": tables.rounds(model),
         "train_command": model.get("train_command"),
+        "contributions": tables.mean_contributions(model),
+        "levels": _levels(model),
+        "examples": [_example(each, target) for each in model.get("examples") or []],
         "row": row and {**row, "summary": row_text(row, target), "contributions": tables.contributions(row)},
     }
 
@@ -68,6 +71,29 @@ def _where(shape: dict[str, Any], level: float) -> str:
     if end >= len(x) - 1:
         return f"above {significant(x[start], 3)}"
     return f"from {significant(x[start], 3)} to {significant(x[end], 3)}"
+
+
+def _levels(model: dict[str, Any]) -> list[dict[str, str]]:
+    """The legend of the contributions: levels of the values that occur."""
+    occurring = {level(at) for each in model.get("contributions") or [] for at in each["levels"]}
+    return [{"label": label, "color": color} for label, color in LEVELS.items() if label in occurring]
+
+
+EXAMPLES = {
+    "clear positive": "A clear positive (true positive)",
+    "borderline": "A borderline row",
+    "missed positive": "A missed positive (false negative)",
+}
+
+
+def _example(row: dict[str, Any], target: str) -> dict[str, Any]:
+    """The title of an example, and what is said about it."""
+    number = "" if row["number"] is None else f": row {row['number']:,}"
+    score = (
+        f"Its score is {signed(row['score'])}, which gives {target} a probability of {100 * row['probability']:.1f}%."
+    )
+    truth = "" if row["kind"] != "borderline" else f" It {'is' if row['is_positive'] else 'is not'} {target}."
+    return {"title": f"{EXAMPLES[row['kind']]}{number}", "text": score + truth}
 
 
 def row_text(row: dict[str, Any], positive: str) -> list[str]:

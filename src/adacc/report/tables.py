@@ -195,6 +195,15 @@ def strongest(row: dict[str, Any]) -> list[tuple[str, str, float]]:
     return [(str(each["feature"]), value_text(each["value"]), each["contribution"]) for each in ordered]
 
 
+def mean_contributions(model: dict[str, Any]) -> list[list[dict[str, Any]]]:
+    """Mean absolute contribution of the most important features."""
+    entries = model.get("contributions") or []
+    return [
+        [cell(str(each["feature"])), cell(significant(each["mean_absolute"], 3), each["mean_absolute"])]
+        for each in entries
+    ]
+
+
 def contributions(row: dict[str, Any]) -> list[list[dict[str, Any]]]:
     """Contribution of each feature to the score of a row."""
     return [[cell(name), cell(value), cell(signed(added), added)] for name, value, added in strongest(row)]

@@ -21,6 +21,7 @@ COLORS = {
 }
 DASHES = {"-": [1, 0], "--": [6, 3], "-.": [8, 3, 2, 3], ":": [2, 3]}
 RARE, COMMON = COLORS[style.RARE], COLORS[style.COMMON]
+SKY, GREY, VIOLET = (COLORS[color] for color in (style.SKY, style.GREY, style.VIOLET))
 INK, QUIET, RULE, PAPER = "var(--ink)", "var(--muted)", "var(--rule)", "var(--paper)"
 
 CONFIG: dict[str, Any] = {
