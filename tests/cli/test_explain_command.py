@@ -111,7 +111,7 @@ def deep(folder):
     ("name", "about", "course"),
     [("forest", "adacc-forest, {} trees on 12 bags, positive class fraud", False), ("deep", "adacc1, {} round", True)],
 )
-def test_what_a_model_of_trees_uses_and_that_it_has_no_curves(folder, tmp_path, name, about, course):
+def test_what_a_model_of_trees_uses_its_curves_and_pairs(folder, tmp_path, name, about, course):
     if name == "deep":
         deep(folder)
     model = adacc.load(folder / f"{name}.adacc")
@@ -120,11 +120,33 @@ def test_what_a_model_of_trees_uses_and_that_it_has_no_curves(folder, tmp_path, 
     assert out.startswith(f"{folder / f'{name}.adacc'}: {about.format(model.n_iter_)}")
     due = {name: 100 * share for name, share in zip(FEATURES, model.feature_importances_, strict=True) if share}
     assert {name: float(share) for name, share in shares(out).items()} == pytest.approx(due, abs=0.051)
-    assert "\n\nModels of trees have no shape functions.\n" in out
+    for feature in due:
+        assert f"\n\n{feature}\n  " in out
+    pairs = model.shape_functions(n_pairs=5).pairs
+    assert [line.split() for line in out.splitlines() if " and " in line and line.startswith("  ")] == [
+        [pair.names[0], "and", pair.names[1], f"{pair.strength:.3f}"] for pair in pairs
+    ]
     page = (tmp_path / "r.html").read_text()
-    assert "Trees combine features, so there are no shape functions." in page
-    assert "<h3>Shape functions: contribution of each feature to the score</h3>" not in page
+    assert "The shape functions of trees are main effects" in page
     assert ("<h3>Training by round</h3>" in page) == course
+
+
+@pytest.mark.parametrize("background", [False, True])
+def test_a_row_of_a_forest_is_explained_exactly(folder, background):
+    model, X = adacc.load(folder / "forest.adacc"), rows_of(folder, "forest.adacc")
+    given = ("--background", folder / "new.csv") if background else ()
+    code, out, _ = command("explain", folder / "forest.adacc", folder / "new.csv", "--row", 3, "--top", 3, *given)
+    assert code == 0
+    explained = model.explain(X.iloc[[2]], background=X if background else None)
+    sign = 1 if model.classes_[1] == "fraud" else -1
+    numbers = [float(each) for each in re.findall(r"  ([+-]\d+\.\d{3})", out)]
+    assert numbers[0] == pytest.approx(sign * explained.intercept, abs=6e-4)
+    assert numbers[-1] == pytest.approx(sign * explained.scores[0], abs=6e-4)
+    assert sum(numbers[:-1]) == pytest.approx(numbers[-1], abs=5e-3)
+    largest = sorted(sign * explained.contributions[0], key=abs, reverse=True)[:3]
+    assert numbers[1:4] == pytest.approx(largest, abs=6e-4)
+    assert (f"mean of {len(X):,} background rows" in out) == background
+    assert ("mean of the training rows" in out) != background
 
 
 def test_with_rows_what_moves_their_scores(folder):

@@ -151,9 +151,8 @@ CASES = [
     ("explain outcome.adacc new.csv --row 131", "--row must be at most 130, the number of rows of new.csv, got 131"),
     ("explain outcome.adacc new.csv --row 0", "argument --row: must be an integer of at least 1, got '0'"),
     ("explain outcome.adacc none.csv", "none.csv has no rows, only column names"),
-    ("explain forest.adacc new.csv", "forest.adacc is a model of trees, whose score is not a sum over features"),
-    ("explain forest.adacc new.csv --row 3", "forest.adacc is a model of trees"),
-    ("explain forest.adacc new.csv --report r.html", "forest.adacc is a model of trees"),
+    ("explain outcome.adacc --background new.csv", "--background needs DATA: give the rows to explain"),
+    ("explain outcome.adacc new.csv --background none.csv", "none.csv has no rows, only column names"),
     ("explain outcome.adacc --report nosuch/r.html", "Cannot write nosuch/r.html: directory nosuch does not exist"),
     (
         "explain outcome.adacc --report outcome.adacc",

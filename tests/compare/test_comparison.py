@@ -381,7 +381,7 @@ class TestModel:
         assert final_model.describe(fitted, 1)["cost"] == search.best_costs_[0]
         assert final_model.cost_of_others(final_model.fit("adacc1", problem.X, problem.y, rounds=2), 1) is None
 
-    def test_a_forest_has_bags_and_no_curves_nor_one_course(self):
+    def test_a_forest_has_bags_and_main_effects_but_no_course(self):
         problem = make_problem()
         fitted = final_model.fit("adacc-forest", problem.X, problem.y, 1, rounds=7, seed=3, calibration="sigmoid")
         due = adacc.AdaCCForestClassifier(n_estimators=7, random_state=3, calibration="sigmoid")
@@ -392,7 +392,8 @@ class TestModel:
         assert {each["feature"]: each["share"] for each in found.pop("importances")} == {
             name: share for name, share in shares.items() if share
         }
-        nothing = {"cost": None, "shapes": [], "rounds_history": None}
+        assert len(found.pop("shapes")) == min(9, np.count_nonzero(fitted.feature_importances_))
+        nothing = {"cost": None, "main_share": None, "rounds_history": None}
         assert found == {"rounds": len(fitted.estimators_), "bags": 7 + 3 + 3, **nothing}
         with pytest.raises(ValueError, match="adacc-forest has no option 'costs'"):
             final_model.choose("adacc-forest", costs="balanced")
@@ -435,11 +436,16 @@ class TestModel:
         perfect = explained_rows.describe_examples(fitted, problem.X, np.where(scores > 0, 1, 0), 1, numbers)
         assert [each["kind"] for each in perfect] == ["clear positive", "borderline"]
 
-    def test_boosted_trees_have_a_course_but_no_curves(self):
+    def test_boosted_trees_have_a_course_and_main_effects(self):
         problem = make_problem()
         fitted = adacc.AdaCC2Classifier(n_estimators=4, max_depth=3).fit(problem.X, problem.y)
-        found = final_model.describe(fitted, 1)
-        assert (found["rounds"], found["bags"], found["shapes"]) == (4, None, [])
+        found = final_model.describe(fitted, 1, X=problem.X)
+        assert (found["rounds"], found["bags"]) == (4, None)
+        curves = fitted.shape_functions(problem.X)
+        assert found["main_share"] == curves.main_share
+        for shape in found["shapes"]:
+            due = curves[shape["feature"]].values.tolist()
+            assert shape["y"][: len(due)] == due
         assert found["rounds_history"]["round"] == [1, 2, 3, 4]
         most = problem.X.columns[fitted.feature_importances_.argmax()]
         assert found["importances"][0] == {"feature": most, "share": fitted.feature_importances_.max()}

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from adacc.cli.compilation import compiled_kernels
+from adacc.cli.compilation import compiled_kernels, explanations_compiled
 from adacc.cli.files import check_output, check_report_libraries
 from adacc.cli.flags import with_flags
 from adacc.cli.options import (
@@ -150,7 +150,7 @@ def compare(options: Namespace) -> None:
     methods = tuple(name for name in chosen if name not in left_out)
     plan = Plan(methods, options.rounds, options.seed, tuple(left_out))
     splits = make_splits(problem, options.folds, options.repeats, options.seed)
-    with nullcontext() if options.report is None else bundled_in_background() as vega:
+    with explanations_compiled(), nullcontext() if options.report is None else bundled_in_background() as vega:
         _run(options, problem, splits, plan, everyone, vega)
 
 

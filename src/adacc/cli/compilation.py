@@ -34,6 +34,26 @@ def compiled_kernels(*groups: str) -> Iterator[None]:
         other.wait()
 
 
+@contextmanager
+def explanations_compiled() -> Iterator[None]:
+    """Compile the kernels that explain a forest in another process while the block runs, unless they are cached."""
+    from adacc import kernels
+    from adacc.kernels.jit import is_cached
+
+    dispatcher = kernels.add_shapley_values
+    if not hasattr(dispatcher, "signatures") or is_cached(dispatcher):
+        yield
+        return
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    command = [sys.executable, "-m", "adacc.compare.explained_rows"]
+    other = subprocess.Popen(command, start_new_session=True, **quiet)  # Ctrl-C does not reach it
+    try:
+        yield
+    finally:
+        other.terminate()
+        other.wait()
+
+
 def show_compilation(wanted: list[tuple[str, tuple[object, ...]]]) -> None:
     """Compile kernels with a progress bar."""
     from adacc.cli.progress import progress_bar

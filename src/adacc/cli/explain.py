@@ -22,8 +22,12 @@ examples:
   adacc explain fraud.adacc                         feature importances and shape functions
   adacc explain fraud.adacc claims.csv --top 5      importances on these rows
   adacc explain fraud.adacc new.csv --row 17        explain the prediction of row 17
+  adacc explain fraud.adacc new.csv --row 17 --background usual.csv
   adacc explain fraud.adacc --report fraud.html
 """
+
+N_PAIRS = 5
+"""Number of pairs of features that are shown for trees."""
 
 MIN_BAR_WIDTH = 12
 """Characters reserved for bars, however long names are."""
@@ -32,14 +36,20 @@ MIN_BAR_WIDTH = 12
 def add_parser_to(commands: Any) -> None:
     top: ArgumentParser = commands.add_parser(
         "explain", help="Explain a model, or its prediction of a row.", epilog=EXAMPLES,
-        description="Show the feature importances of a model and, for models of stumps, the shape\n"
-        "function of each feature: the score is exactly the sum of these functions.",
+        description="Show the feature importances of a model and the shape function of each feature. The\n"
+        "score of stumps is exactly the sum of these functions; trees have joint effects of\n"
+        "features as well. The prediction of a row is explained exactly for both (Shapley values).",
     )  # fmt: skip
     add_model(top)
     top.add_argument(
         "data", nargs="?", metavar="DATA",
         help="Background rows: importance is then the mean absolute contribution to the scores of these rows instead "
         "of the share of the votes. - is standard input. The table must fit in memory.",
+    )  # fmt: skip
+    top.add_argument(
+        "--background", metavar="FILE",
+        help="Rows that contributions are relative to: interventional Shapley values (default: DATA for stumps; for "
+        "trees the rows of training, from the rows of each branch). A few hundred rows suffice.",
     )  # fmt: skip
     top.add_argument("--row", type=count, metavar="N", help="Explain row N of DATA, counted from 1.")
     top.add_argument("--top", type=count, default=10, metavar="K", help="Number of features to show (default: 10).")
@@ -51,6 +61,8 @@ def add_parser_to(commands: Any) -> None:
 def explain(options: Namespace) -> None:
     if options.row is not None and options.data is None:
         raise ValueError("--row needs DATA: give the table")
+    if options.background is not None and options.data is None:
+        raise ValueError("--background needs DATA: give the rows to explain")
     if options.report is not None:
         inputs = [options.model] if options.data is None else [options.model, options.data]
         check_output(options.report, *inputs)
@@ -58,28 +70,19 @@ def explain(options: Namespace) -> None:
     model_file = open_model_file(options.model)
     if options.report is not None:
         model_file.check_two_classes("--report")
-    if options.data is not None:
-        _check_additive(model_file, options.data)
     X = None if options.data is None else _rows(model_file, options)
+    background = None
+    if options.background is not None:
+        background = _rows(model_file, Namespace(**{**vars(options), "data": options.background, "row": None}))
     row = None
     if X is not None and options.row is not None:
-        row = _describe_row(model_file, X, options)
-        echo(_format_row(model_file, row, len(X), options))
+        row = _describe_row(model_file, X, background, options)
+        echo(_format_row(model_file, row, _reference(model_file, X, background), options))
     else:
-        echo(_format_model(model_file, X, options))
+        echo(_format_model(model_file, X, background, options))
     if options.report is not None:
         _write_report(model_file, row, options)
         echo(f"\nReport: {options.report}")
-
-
-def _check_additive(model_file: ModelFile, data: str) -> None:
-    from adacc.compare.final_model import has_curves
-
-    if not has_curves(model_file.model):
-        raise ValueError(
-            f"{model_file.path} is a model of trees, whose score is not a sum over features, so its rows cannot be "
-            f"explained; leave out {data} to see the feature importances"
-        )
 
 
 def _rows(model_file: ModelFile, options: Namespace) -> pd.DataFrame:
@@ -98,7 +101,18 @@ def _rows(model_file: ModelFile, options: Namespace) -> pd.DataFrame:
     return pd.concat(batches)
 
 
-def _describe_row(model_file: ModelFile, X: pd.DataFrame, options: Namespace) -> dict[str, Any]:
+def _reference(model_file: ModelFile, X: pd.DataFrame, background: pd.DataFrame | None) -> str:
+    """What contributions are relative to."""
+    if background is not None:
+        return f"mean of {len(background):,} background rows"
+    if model_file.model.fitted_model_.is_additive:
+        return f"mean of the {len(X):,} rows"
+    return "mean of the training rows"
+
+
+def _describe_row(
+    model_file: ModelFile, X: pd.DataFrame, background: pd.DataFrame | None, options: Namespace
+) -> dict[str, Any]:
     """The explanation for the positive class, or for the predicted class of a multi-class model."""
     from adacc.compare.explained_rows import describe_row
 
@@ -106,13 +120,13 @@ def _describe_row(model_file: ModelFile, X: pd.DataFrame, options: Namespace) ->
     if k is None:
         k = int(model_file.class_index(X.iloc[[options.row - 1]], None)[0])
     row = X.iloc[[options.row - 1]]
-    return describe_row(model_file.model, row, X, options.row, model_file.labels[k])
+    return describe_row(model_file.model, row, X, options.row, model_file.labels[k], background)
 
 
-def _format_row(model_file: ModelFile, row: dict[str, Any], n_rows: int, options: Namespace) -> str:
+def _format_row(model_file: ModelFile, row: dict[str, Any], reference: str, options: Namespace) -> str:
     label = printable(row["prediction"] if model_file.positive is None else model_file.labels[model_file.positive], 40)
     against = "" if row["against"] is None else f" against {printable(row['against'], 40)}"
-    contributions = [(f"mean of the {n_rows:,} rows", row["intercept"])]
+    contributions = [(reference, row["intercept"])]
     of_features = [(_format_value(each), each["contribution"]) for each in row["contributions"]]
     contributions += of_features[: options.top]
     if rest := of_features[options.top :]:
@@ -153,13 +167,17 @@ def _waterfall(contributions: list[tuple[str, float]], score: float) -> list[str
     return [*lines, f"{total:<{longest}}  {score:+8.3f}"]
 
 
-def _format_model(model_file: ModelFile, X: pd.DataFrame | None, options: Namespace) -> str:
+def _format_model(
+    model_file: ModelFile, X: pd.DataFrame | None, background: pd.DataFrame | None, options: Namespace
+) -> str:
+    from adacc.compare.explained_rows import explain
+
     names = list(model_file.model.fitted_model_.column_names)
     if X is None:
         sizes, title = model_file.model.feature_importances_.tolist(), "Feature importances (share of the votes):"
         shown = [format_percent(size) for size in sizes]
     else:
-        sizes = model_file.model.explain(X, background=X).importance().tolist()
+        sizes = explain(model_file.model, X, X, background).importance().tolist()
         title = f"Mean absolute contribution of each feature to the scores of these {len(X):,} rows:"
         shown = [f"{size:.3f}" for size in sizes]
     used = sorted((j for j, size in enumerate(sizes) if size > 0.0), key=lambda j: -sizes[j])
@@ -178,12 +196,15 @@ def _format_model(model_file: ModelFile, X: pd.DataFrame | None, options: Namesp
 
 
 def _curves(model_file: ModelFile, features: list[int]) -> list[str]:
-    from adacc.compare.final_model import has_curves
-
-    if not has_curves(model_file.model):
-        return ["Models of trees have no shape functions."]
-    curves = model_file.model.shape_functions()
-    return shape_lines(model_file, [curves[j] for j in features])
+    curves = model_file.model.shape_functions(n_pairs=N_PAIRS)
+    lines = shape_lines(model_file, [curves[j] for j in features])
+    if curves.pairs:
+        lines += ["", "Strongest pairs of features (standard deviation of their joint effect):"]
+        lines += [
+            f"  {printable(pair.names[0], 30)} and {printable(pair.names[1], 30)}  {pair.strength:.3f}"
+            for pair in curves.pairs
+        ]
+    return lines
 
 
 def _headline(model_file: ModelFile) -> str:

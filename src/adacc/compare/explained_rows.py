@@ -11,15 +11,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from adacc.estimators.base import BaseAdditiveClassifier
+from adacc.estimators.forest import AdaCCForestClassifier
 from adacc.model.explanations import Explanation
 
 MANY_ROWS = 200
 MANY_FEATURES = 12
 
 
-def explain(model: BaseAdditiveClassifier, rows: Any, X: Any) -> Explanation:
-    """Contributions relative to the rows of X for stumps, and to the training rows for trees."""
-    return model.explain(rows, background=X if model.fitted_model_.is_additive else None)
+def explain(model: BaseAdditiveClassifier, rows: Any, X: Any, background: Any = None) -> Explanation:
+    """Contributions relative to the background; without one, to the rows of X for stumps, else to the training rows."""
+    if background is None and model.fitted_model_.is_additive:
+        background = X
+    return model.explain(rows, background=background)
 
 
 def describe_contributions(
@@ -91,15 +94,15 @@ def describe_examples(
 
 
 def describe_row(
-    model: BaseAdditiveClassifier, row: pd.DataFrame, X: Any, number: int | None, label: Any
+    model: BaseAdditiveClassifier, row: pd.DataFrame, X: Any, number: int | None, label: Any, background: Any = None
 ) -> dict[str, Any]:
     """The exact contributions to the score of a row, a frame of one row: ``"row"`` of a report's model.
 
     The score is that of the class `label`; a binary model scores the other class below 0. If classes are boosted one
     against one, it is the score against the most likely of the other classes, ``"against"``. The intercept is the mean
-    score of the rows of X for stumps, and of the training rows for trees.
+    score of the background; without one, of the rows of X for stumps, and of the training rows for trees.
     """
-    at, explanation = model.classes_.tolist().index(label), explain(model, row, X)
+    at, explanation = model.classes_.tolist().index(label), explain(model, row, X, background)
     against, select = None, partial(_for_class, at=at)
     if model.fitted_model_.pairs is not None:
         by_class = model.decision_function(row)[0]
@@ -140,3 +143,16 @@ def _value(cell: Any) -> Any:
 def _signed(values: NDArray[Any], at: int) -> NDArray[Any]:
     """Scores of two classes, or contributions to them, for the class `at`."""
     return values if at == 1 else -values
+
+
+def compile_kernels() -> None:
+    """Explain a small forest, which compiles the kernels that explain any forest."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(60, 3)), columns=["a", "b", "c"])
+    model = AdaCCForestClassifier(n_estimators=2, random_state=0).fit(X, X["a"] > 0.0)
+    model.explain(X)
+    model.shape_functions(X, n_pairs=0)
+
+
+if __name__ == "__main__":
+    compile_kernels()

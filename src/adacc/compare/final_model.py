@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from adacc.algorithms import METHODS
@@ -21,6 +22,7 @@ from adacc.evaluation.baseline_models import FOREST_TIME_FOLDS
 from adacc.model.explanations import ShapeFunction
 
 SHAPES_MAX = 9
+BACKGROUND_ROWS = 500
 CALIBRATION_FOLDS = 5
 
 
@@ -108,49 +110,49 @@ def cost_of_others(model: BaseAdditiveClassifier, positive: Any) -> float | None
     return float(other / costs[positive])
 
 
-def has_curves(model: BaseAdditiveClassifier) -> bool:
-    """Whether a model has shape functions, one for each feature; models of trees have none."""
-    return model.fitted_model_.is_additive
-
-
 def n_bags(model: BaseAdditiveClassifier) -> int | None:
     """Number of bags of a forest; None for other models."""
     return forest.n_bags(model) if isinstance(model, AdaCCForestClassifier) else None
 
 
-def describe(model: BaseAdditiveClassifier, positive: Any, gaps: Collection[str] | None = None) -> dict[str, Any]:
+def describe(
+    model: BaseAdditiveClassifier, positive: Any, gaps: Collection[str] | None = None, X: pd.DataFrame | None = None
+) -> dict[str, Any]:
     """Importances, shape functions and training history of a model: ``"model"`` of a report.
 
     A model of more than two classes, whose `positive` is None, has importances only.
 
     Shape functions increase the score of the positive class where they are above 0; only those of the most important
-    features are included. The value for missing values is included for the features in `gaps`; None: for all. The
-    rounds of a forest are the sum over its bags, and it has no history.
+    features are included. The value for missing values is included for the features in `gaps`; None: for all. Those of
+    trees are main effects, relative to rows of X, of whose variance ``"main_share"`` is explained; without X, relative
+    to the training rows, and the share is None. The rounds of a forest are summed over its bags, and it has no history.
     """
     at = None if positive is None else model.classes_.tolist().index(positive)
     names, shares = list(model.fitted_model_.column_names), model.feature_importances_
     order = [j for j in np.argsort(-shares, kind="stable").tolist() if shares[j] > 0.0]
+    curves = None if at is None else model.shape_functions(_background(model, X), n_pairs=0)
     return {
         "rounds": int(model.n_iter_),
         "bags": n_bags(model),
         "cost": None if at is None else cost_of_others(model, positive),
         "importances": [{"feature": names[j], "share": float(shares[j])} for j in order],
-        "shapes": [] if at is None or not has_curves(model) else _shapes(model, order[:SHAPES_MAX], at, gaps),
+        "shapes": [] if curves is None else [_shape(curves[j], at, gaps) for j in order[:SHAPES_MAX]],
+        "main_share": None if curves is None else curves.main_share,
         "rounds_history": None if at is None or n_bags(model) is not None else _history(model, at),
     }
 
 
-def _shapes(
-    model: BaseAdditiveClassifier, features: Sequence[int], positive: int, gaps: Collection[str] | None
-) -> list[dict[str, Any]]:
+def _background(model: BaseAdditiveClassifier, X: pd.DataFrame | None) -> pd.DataFrame | None:
+    """Rows that the effects of trees are relative to; None for stumps, whose shape functions need none."""
+    if X is None or model.fitted_model_.is_additive:
+        return None
+    return X if len(X) <= BACKGROUND_ROWS else X.sample(BACKGROUND_ROWS, random_state=0)
+
+
+def _shape(curve: ShapeFunction, positive: int | None, gaps: Collection[str] | None) -> dict[str, Any]:
     sign = 1.0 if positive == 1 else -1.0
-    curves = model.shape_functions()
-    return [_shape(curves[j], sign, gaps is None or curves[j].name in gaps) for j in features]
-
-
-def _shape(curve: ShapeFunction, sign: float, has_gaps: bool) -> dict[str, Any]:
     y = (sign * curve.values).tolist()
-    missing = float(sign * curve.missing) if has_gaps else None
+    missing = float(sign * curve.missing) if gaps is None or curve.name in gaps else None
     shape: dict[str, Any] = {"feature": curve.name, "y": y, "missing": missing}
     if curve.thresholds is None:
         return {**shape, "kind": "category", "labels": [str(label) for label in curve.categories or ()]}

@@ -211,7 +211,7 @@ def _best_own_model(leaderboard: Leaderboard, table: list[dict[str, Any]]) -> di
                     entry["name"], problem.X, problem.y, pos_label=positive, rounds=rounds, seed=plan.seed,
                     groups=problem.dependence, in_time=problem.time is not None,
                 )  # fmt: skip
-                described = final_model.describe(fitted, positive, set(with_missing))
+                described = final_model.describe(fitted, positive, set(with_missing), problem.X)
                 if positive is not None:
                     described["contributions"] = explained_rows.describe_contributions(
                         fitted, problem.X, problem.y, positive, plan.seed

@@ -9,12 +9,6 @@ from adacc.report.model_charts import ERRORS, FEATURES_MAX, LEVELS, level
 from adacc.report.numbers import signed, significant
 from adacc.report.text import counted, listed, quoted, size
 
-NO_SHAPES = {
-    False: "Trees combine features, so there are no shape functions.",
-    True: "The command adacc explain shows the shape functions of a model of more than two classes.",
-}
-"""Why a report has no shape functions; True if the model has some."""
-
 
 def about_model(model: dict[str, Any], positive: object, several_classes: bool = False) -> dict[str, Any]:
     """Texts and tables of the model section."""
@@ -26,7 +20,8 @@ def about_model(model: dict[str, Any], positive: object, several_classes: bool =
         "summary": _summary(model),
         "importances": tables.importances(model),
         "features_max": FEATURES_MAX,
-        "no_shapes": NO_SHAPES[several_classes and model.get("bags") is None],
+        "no_shapes": "The command adacc explain shows the shape functions." if several_classes else "",
+        "about_shapes": _about_shapes(model, target),
         "shapes": [{"feature": str(shape["feature"]), "text": shape_text(shape)} for shape in model["shapes"]],
         "errors": [{"label": label, "color": color, "dash": dash} for label, color, dash in ERRORS.values()],
         "rounds": tables.rounds(model),
@@ -36,6 +31,21 @@ def about_model(model: dict[str, Any], positive: object, several_classes: bool =
         "examples": [_example(each, target) for each in model.get("examples") or []],
         "row": row and {**row, "summary": row_text(row, target), "contributions": tables.contributions(row)},
     }
+
+
+def _about_shapes(model: dict[str, Any], target: str) -> str:
+    """How the shape functions are to be read."""
+    share = model.get("main_share", 1.0)
+    if share == 1.0:
+        first = "The score is exactly the sum of the shape functions of all features."
+    else:
+        first = "The shape functions of trees are main effects: the mean score for each value of a feature."
+        if share is not None:
+            first += (
+                f" Those of all features explain {100 * share:.0f}% of the variance of the score; the rest are joint "
+                "effects of several features."
+            )
+    return f"{first} Values above 0 increase the score of {target}, values below 0 decrease it."
 
 
 def _summary(model: dict[str, Any]) -> str:
