@@ -33,7 +33,8 @@ from support import thinned
 
 import adacc
 from adacc import CostDecision
-from adacc.estimators.cutoffs import CostCurve, brier, read_cost_matrix, reliability
+from adacc.estimators.cutoffs import CostCurve, brier, reliability
+from adacc.model.cost_matrix import read_cost_matrix
 
 COSTS = {0: 1, 1: 5}
 

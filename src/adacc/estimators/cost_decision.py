@@ -20,11 +20,12 @@ from adacc.costs import class_costs
 from adacc.data.columns import is_frame
 from adacc.docstrings import described
 from adacc.estimators.base import ROWS
-from adacc.estimators.cutoffs import CostCurve, brier, cheapest, expected_threshold, read_cost_matrix, reliability
+from adacc.estimators.cutoffs import CostCurve, brier, reliability
 from adacc.estimators.folds import make_splitter
 from adacc.estimators.input_validation import check_labels, check_weight, columns_of, set_attributes, set_columns
 from adacc.estimators.settings import one_of
 from adacc.estimators.unseen_categories import unseen_ignored
+from adacc.model.cost_matrix import cheapest, expected_threshold, read_cost_matrix
 
 
 @dataclass(eq=False, repr=False)
