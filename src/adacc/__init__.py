@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         SMOTEBoostClassifier,
     )
     from adacc.estimators.cost_decision import CostDecision
+    from adacc.estimators.decision_rule import DecisionRule
     from adacc.estimators.folds import TimeSplit
     from adacc.estimators.forest import AdaCCForestClassifier
     from adacc.estimators.loading import load
@@ -52,6 +53,7 @@ __all__ = [
     "CSB2Classifier",
     "CostDecision",
     "CostSearchCV",
+    "DecisionRule",
     "ModelFileError",
     "RUSBoostClassifier",
     "RareBoostClassifier",
@@ -66,7 +68,8 @@ __all__ = [
 
 _MODULES = (
     "algorithms", "model.serialization.archive", "estimators.classifiers", "estimators.folds", "estimators.forest",
-    "estimators.search", "estimators.cost_decision", "estimators.unseen_categories", "estimators.loading",
+    "estimators.search", "estimators.cost_decision", "estimators.decision_rule", "estimators.unseen_categories",
+    "estimators.loading",
 )  # fmt: skip
 _SHOWN = ("datasets", "distributed", "export", "inspect", "metrics", "tables")
 

@@ -77,14 +77,14 @@ def test_the_tuned_threshold_is_the_best_of_all(rows, costs, right):
     if not weight.any() or len(np.unique(y[weight > 0])) < 2:
         return
     matrix = [[right[0], right[0] + costs[0]], [right[1] + costs[1], right[1]]]
-    model = CostDecision(Given(), matrix, threshold="tuned", cv=None).fit(p[:, None], y, sample_weight=weight)
+    model = CostDecision(Given(), matrix, threshold="tuned", cv="training").fit(p[:, None], y, sample_weight=weight)
     best = cheapest_cut_off(p[weight > 0], y[weight > 0].astype(int), matrix, weight[weight > 0])
     assert model.expected_cost_ == pytest.approx(best)
     assert mean_cost(y.astype(int), model.predict(p[:, None]).astype(int), matrix, weight) == pytest.approx(best)
     curve = model.cost_curve_
     assert (np.diff(curve["threshold"]) > 0).all()
     for threshold, cost in zip(curve["threshold"], curve["cost"], strict=True):
-        assert cost == pytest.approx(mean_cost(y.astype(int), (p > threshold).astype(int), matrix, weight))
+        assert cost == pytest.approx(mean_cost(y.astype(int), (p >= threshold).astype(int), matrix, weight))
     expected = costs[0] / sum(costs)
     as_good = curve["threshold"][np.isclose(curve["cost"], best)]
     assert abs(model.threshold_ - expected) == pytest.approx(np.abs(as_good - expected).min())
@@ -103,16 +103,16 @@ def test_the_threshold_is_tuned_on_rows_that_the_fold_has_not_seen(rare):
         found = mean_cost(y[rest], (p[rest] > threshold).astype(int), matrix)
         assert found == pytest.approx(cheapest_cut_off(p[rest], y[rest], matrix))
     np.testing.assert_array_equal(model.predict_proba(X), clone(estimator).fit(X, y).predict_proba(X))
-    np.testing.assert_array_equal(model.predict(X), model.predict_proba(X)[:, 1] > model.threshold_)
-    seen = CostDecision(estimator, COSTS, threshold="tuned", cv=None).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), model.predict_proba(X)[:, 1] >= model.threshold_)
+    seen = CostDecision(estimator, COSTS, threshold="tuned", cv="training").fit(X, y)
     assert seen.expected_cost_ < model.expected_cost_
 
 
 def test_where_it_makes_no_difference_the_threshold_stays_the_expected_one():
     p, y = np.array([0.1, 0.2, 0.8, 0.9])[:, None], np.array([0, 0, 1, 1])
-    model = CostDecision(Given(), {0: 2, 1: 3}, threshold="tuned", cv=None).fit(p, y)
+    model = CostDecision(Given(), {0: 2, 1: 3}, threshold="tuned", cv="training").fit(p, y)
     assert model.threshold_ == 0.4
-    model = CostDecision(Given(), {0: 1, 1: 9}, threshold="tuned", cv=None).fit(p, y)
+    model = CostDecision(Given(), {0: 1, 1: 9}, threshold="tuned", cv="training").fit(p, y)
     assert model.threshold_ == 0.5  # in the middle of the gap, which the expected 0.1 is not in
 
 
@@ -122,8 +122,8 @@ def test_cut_offs_between_neighbouring_floats_and_beyond_the_ends():
     for p, y in [([low, high], [0, 1]), ([0.0, 1.0], [0, 1]), ([0.0, 1.0], [1, 0]), ([1.0, 1.0 - 2**-53], [1, 0])]:
         p, y = np.array(p), np.array(y)
         curve = CostCurve.of(p, y == 1, np.ones(2), np.array([[0.0, 1.0], [3.0, 0.0]]))
-        assert ((p > curve.best) == (y == 1)).all() or y[np.argmax(p)] == 0
-        assert [int((p > cut).sum()) for cut in curve.threshold] == [2, 1, 0]
+        assert ((p >= curve.best) == (y == 1)).all() or y[np.argmax(p)] == 0
+        assert [int((p >= cut).sum()) for cut in curve.threshold] == [2, 1, 0]
         assert np.isfinite(curve.threshold).all()
 
 
@@ -131,7 +131,7 @@ def test_agrees_with_scikit_learns_tuned_threshold_where_that_tries_every_cut_of
     """Theirs tries a grid: given all of ours as the grid, it can do no better."""
     X, y = rare
     estimator = FrozenEstimator(adacc.AdaCC2Classifier(n_estimators=15).fit(X, y))
-    ours = CostDecision(estimator, COSTS, threshold="tuned", cv=None).fit(X, y)
+    ours = CostDecision(estimator, COSTS, threshold="tuned", cv="training").fit(X, y)
 
     def cost(y_true, y_pred):
         return mean_cost(y_true, y_pred, [[0, 1], [5, 0]])
@@ -159,7 +159,7 @@ def test_decides_for_the_least_expected_cost(n_classes):
         rng.integers(0, 3, n_classes)
     )
     X = proba[:, 1:] if n_classes == 2 else proba
-    model = CostDecision(Given(), costs, cv=None).fit(X, y)
+    model = CostDecision(Given(), costs, cv="training").fit(X, y)
     said = [[sum(row[i] * costs[i][j] for i in range(n_classes)) for j in range(n_classes)] for row in proba]
     decided = np.argmin(said, axis=1)
     np.testing.assert_array_equal(model.predict(X), decided)
@@ -256,7 +256,7 @@ def test_class_weights_are_undone_exactly_where_they_shift_the_prior_alone(three
 def test_under_sampling_is_undone_as_dal_pozzolo_has_it():
     p, kept = np.linspace(0.0, 1.0, 11)[:, None], 0.05
     y = np.arange(11) % 2
-    model = CostDecision(Given(), undo_class_weight=[kept, 1.0], cv=None).fit(p, y)
+    model = CostDecision(Given(), undo_class_weight=[kept, 1.0], cv="training").fit(p, y)
     expected = kept * p[:, 0] / (kept * p[:, 0] - p[:, 0] + 1.0)
     np.testing.assert_allclose(model.predict_proba(p)[:, 1], expected)
 
@@ -270,11 +270,13 @@ def test_cgadas_costs_can_be_undone():
     for kind in (None, "sigmoid"):
         cgada = adacc.CGAdaClassifier(costs={0: 1, 1: 15}, calibration=kind, n_estimators=50, random_state=0)
         as_it_is = cgada.fit(X[train], y[train]).predict_proba(X[test])[:, 1]
-        undone = CostDecision(cgada, undo_class_weight={0: 1, 1: 15}, cv=None).fit(X[train], y[train])
+        undone = CostDecision(cgada, undo_class_weight={0: 1, 1: 15}, cv="training").fit(X[train], y[train])
         found = undone.predict_proba(X[test])[:, 1]
         assert abs(found.mean() - y[test].mean()) < 0.02 < 0.1 < as_it_is.mean() - y[test].mean()
         assert brier_score_loss(y[test], found) < 0.75 * brier_score_loss(y[test], as_it_is)
-        decided = CostDecision(cgada, {0: 1, 1: 15}, undo_class_weight={0: 1, 1: 15}, cv=None).fit(X[train], y[train])
+        decided = CostDecision(cgada, {0: 1, 1: 15}, undo_class_weight={0: 1, 1: 15}, cv="training").fit(
+            X[train], y[train]
+        )
         np.testing.assert_array_equal(decided.predict(X[test]), undone.estimator_.predict(X[test]))
 
 

@@ -41,7 +41,11 @@ class Method:
         defaults: dict[str, Any] = {field.name: field.default for field in fields(self.rule)}
         if self.rule.uses_costs:
             defaults["costs"] = "balanced"
-        defaults |= {"calibration": self.calibration, "calibration_cv": None}
+        # The published calibrated methods are calibrated on the training scores.
+        defaults |= {
+            "calibration": self.calibration,
+            "calibration_cv": None if self.calibration is None else "training",
+        }
         return defaults | SAMPLER_OPTIONS.get(self.sampler or "", {})
 
     @property

@@ -94,7 +94,7 @@ def choose_booster(
         monotonic_cst=monotonic_cst,
         **_size(rounds),
     )
-    return CostSearchCV(model) if METHODS[method].rule.uses_costs and costs is None else model
+    return CostSearchCV(model, cv="training") if METHODS[method].rule.uses_costs and costs is None else model
 
 
 def _size(rounds: int | None) -> dict[str, Any]:

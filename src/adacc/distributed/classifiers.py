@@ -72,7 +72,7 @@ class DaskMixin:
         """
         local = self._unfitted()
         settings = settings_of(local)
-        check_supported(settings, self.warm_start)
+        check_supported(settings, self.warm_start, self.decision)
         if sample_cost is not None:
             raise ValueError("sample_cost must be None in distributed and out-of-core training; fit a local classifier")
         X = whole_rows(X)

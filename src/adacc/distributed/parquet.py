@@ -56,8 +56,8 @@ def fit_parquet(
     estimator : classifier of adacc, or CostSearchCV of one
         The estimator, which is not modified. Not supported: weak learners other than stumps, methods that sample rows,
         early stopping, `warm_start`, ``max_bins=None``, calibration by cross-validation, and `sample_cost`. Its
-        `n_jobs` is the number of threads. A search must maximize F1 on the training rows (``scoring="f1", cv=None,
-        rounds=None``); its best classifier is returned.
+        `n_jobs` is the number of threads. A search must maximize F1 on the training rows (``scoring="f1",
+        cv="training", rounds=None``); its best classifier is returned.
     source : str or path
         A Parquet file, or a directory of Parquet files with the same columns. Text, and booleans with missing values,
         are categories; see `adacc.tables.read_frame`.
@@ -154,7 +154,7 @@ def _read(estimator: Any) -> tuple[BaseBoosting, Settings]:
     """The classifier to fit and its settings; raise ValueError if these are not supported."""
     if isinstance(estimator, CostSearchCV):
         settings, _ = read_search(estimator)
-        given = {"scoring": "f1", "cv": None, "rounds": None}
+        given = {"scoring": "f1", "cv": "training", "rounds": None}
         for name, value in given.items():
             if getattr(estimator, name) != value:
                 raise ValueError(f"{name} must be {value!r} in an out-of-core search, got {getattr(estimator, name)!r}")
@@ -164,7 +164,7 @@ def _read(estimator: Any) -> tuple[BaseBoosting, Settings]:
             raise TypeError(f"estimator must be a classifier of adacc or a CostSearchCV, got {estimator!r}")
         model = clone(estimator)
         settings = settings_of(model)
-    check_supported(settings, model.warm_start)
+    check_supported(settings, model.warm_start, model.decision)
     if settings.max_bins is None:
         raise ValueError("max_bins must be an integer in out-of-core training, got None")
     return model, settings

@@ -27,6 +27,7 @@ from adacc.distributed.partition_stats import (
 )
 from adacc.estimators.booster import BaseBoosting
 from adacc.estimators.calibration import calibration_terms
+from adacc.estimators.folds import on_training_rows
 from adacc.estimators.input_validation import columns_of, find_negative_class
 from adacc.estimators.monotonic import constrain
 from adacc.estimators.provenance import training_record
@@ -59,7 +60,7 @@ class PartitionSource(Protocol):
         """Bin all partitions and build shards of them."""
 
 
-def check_supported(settings: Settings, warm_start: bool) -> None:
+def check_supported(settings: Settings, warm_start: bool, decision: Any) -> None:
     """Raise ValueError for settings that need all rows in the memory of one process."""
     if settings.estimator is not None:
         raise ValueError("estimator must be None: distributed and out-of-core training support only native stumps")
@@ -74,8 +75,14 @@ def check_supported(settings: Settings, warm_start: bool) -> None:
         )
     if warm_start:
         raise ValueError("warm_start must be False in distributed and out-of-core training")
-    if settings.options["calibration_cv"] is not None:
-        raise ValueError("calibration_cv must be None in distributed and out-of-core training")
+    cv = settings.options["calibration_cv"]
+    if not on_training_rows(cv) and (settings.calibration is not None or cv is not None):
+        raise ValueError(f"calibration_cv must be 'training' in distributed and out-of-core training, got {cv!r}")
+    if decision is not None:
+        raise ValueError(
+            f"decision must be None in distributed and out-of-core training, got {decision!r}; call set_decision "
+            "afterwards"
+        )
     if settings.patience is not None:
         raise ValueError("n_iter_no_change must be None in distributed and out-of-core training; set n_estimators")
 

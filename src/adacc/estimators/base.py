@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from os import PathLike
 from typing import Any, TypeVar
 
-from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,16 +16,27 @@ from adacc.algorithms.base import Array
 from adacc.boosting.problems import SIDES
 from adacc.data.columns import Table, is_frame
 from adacc.docstrings import described
-from adacc.estimators.input_validation import read_table, set_columns
+from adacc.estimators.decisions import decide, split_columns
+from adacc.estimators.folds import check_groups
+from adacc.estimators.input_validation import check_labels, check_weight, columns_of, read_table, set_columns
 from adacc.estimators.saving import save
 from adacc.estimators.settings import whole
 from adacc.estimators.unseen_categories import warn_of_unseen
+from adacc.model.decision import Decision
+from adacc.model.decision_spec import read_decision
 from adacc.model.explainers import Rows
 from adacc.model.explanations import Explanation, ShapeFunctions
-from adacc.model.fitted import FittedModel
+from adacc.model.fitted import FittedModel, TuningScores
 
 ROWS = {"X": "array, sparse matrix or frame of shape (n_samples, n_features)\n    Rows with the columns of `fit`."}
 """Description of the argument of the methods that predict."""
+
+COLUMNS = {
+    "columns": """dict, frame or array of shape (n_samples,)
+    Columns that the decision rule names, such as the costs of the rows, by name; the values alone if it names one. By
+    default they are columns of the frame X. Columns of X that are not features are allowed if the rule names them."""
+}
+"""Description of the argument of `predict` that decision rules need."""
 
 
 class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
@@ -65,14 +78,84 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
             warn_of_unseen(table)
             yield scores
 
-    @described(ROWS, returns="ndarray of shape (n_samples,)")
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the class of each row."""
-        return self._model.labels(self.decision_function(X))
+    @described(ROWS | COLUMNS, returns="ndarray of shape (n_samples,)")
+    def predict(self, X: Any, columns: Any = None) -> NDArray[Any]:
+        """Predict the class of each row, by the decision rule if there is one."""
+        decision = self._model.decision
+        X, found = split_columns(None if decision is None else decision.spec, X, columns, columns_of(self)[1])
+        return self.fitted_model_.predicted(self._scores(X), found)
+
+    def set_decision(
+        self,
+        rule: Any,
+        X: Any = None,
+        y: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        columns: Any = None,
+    ) -> Any:
+        """Set the rule by which `predict` decides, without training again.
+
+        Parameters
+        ----------
+        rule : str, dict, array or None
+            The rule, such as "recall>=0.9"; a dict or an array is a cost matrix. See docs/decisions.md. None: the
+            decision of the method.
+        X : array, sparse matrix or frame of shape (n_samples, n_features), default=None
+            Rows on which the rule is tuned; they should not be training rows. None: the out-of-bag or held-out rows
+            that the model stores, if the rule needs tuning.
+        y : array of shape (n_samples,), default=None
+            Labels of the rows of X.
+        sample_weight : array of shape (n_samples,), default=None
+            Weights of the rows of X.
+        groups : array of shape (n_samples,), default=None
+            Group of each row of X. The intervals then hold for new groups.
+        columns : dict, frame or array of shape (n_samples,), default=None
+            Columns that the rule names, as in `predict`.
+
+        Returns
+        -------
+        self
+            With the rule, its threshold and what it achieves as ``decision_``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from sklearn.model_selection import train_test_split
+        >>> from adacc import AdaCC1Classifier
+        >>> X, digit = load_digits(return_X_y=True)
+        >>> X, X_tune, y, y_tune = train_test_split(X, digit == 8, random_state=0)
+        >>> model = AdaCC1Classifier().fit(X, y).set_decision("recall>=0.95", X_tune, y_tune)
+        >>> round(float(model.predict(X_tune)[y_tune].mean()), 2)
+        0.96
+        >>> [round(each, 2) for each in model.decision_.report.achieved["recall"]]  # and its interval on new rows
+        [0.96, 0.79, 0.99]
+        """
+        model = self._model
+        if rule is None:
+            self.fitted_model_ = replace(model, decision=None)
+            return self
+        spec, tuning = read_decision(rule), model.tuning_scores
+        found: dict[str, NDArray[Any]] = {}
+        if (X is None) != (y is None):
+            raise ValueError("X and y must be given together")
+        if X is not None:
+            X, found = split_columns(spec, X, columns, columns_of(self)[1])
+            tuning = self._tuning_scores(X, y, sample_weight, groups)
+        elif not (sample_weight is None and groups is None and columns is None):
+            raise ValueError("sample_weight, groups and columns must be given with X and y only")
+        self.fitted_model_ = replace(model, decision=decide(model, spec, tuning, found))
+        return self
+
+    @property
+    def decision_(self) -> Decision | None:
+        """The decision rule with its threshold and a report; None if the method decides."""
+        return self._model.decision
 
     @described(ROWS, yields="ndarray of shape (n_samples,)")
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
-        """`predict` after each round."""
+        """The class of each row by the scores after each round, without a decision rule."""
         yield from map(self._model.labels, self.staged_decision_function(X))
 
     @described(ROWS, returns="ndarray of shape (n_samples, n_classes)")
@@ -278,6 +361,20 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
             return None if background is None else self._read_known(background)
         except (TypeError, ValueError) as error:
             raise type(error)(f"background: {error}") from None
+
+    def _tuning_scores(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> TuningScores | None:
+        """The scores of labelled rows; None for more than two classes, whose rules need no tuning."""
+        labels, scores = check_labels(y, "y"), self._scores(X)
+        if len(labels) != len(scores):
+            raise ValueError(f"y must have one label for each of the {len(scores)} rows of X, got {len(labels)}")
+        unknown = np.setdiff1d(labels, self.classes_)
+        if len(unknown):
+            raise ValueError(f"y must have labels of {self.classes_.tolist()}, got {unknown.tolist()[0]!r}")
+        positive = self.fitted_model_.positive_class
+        if positive is None:
+            return None
+        weight, group = check_weight(sample_weight, len(labels), "sample_weight"), check_groups(groups, len(labels))
+        return TuningScores("given", scores, labels == self.classes_[positive], weight, group)
 
     def _scores(self, X: Any) -> Array:
         table = self._read_known(X)

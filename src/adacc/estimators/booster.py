@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
+from types import MappingProxyType
 from typing import Any, ClassVar
 
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, get_tags
 
@@ -17,15 +19,17 @@ from adacc.boosting.session import train
 from adacc.boosting.settings import Settings
 from adacc.data.training_set import TrainingSet
 from adacc.estimators.base import BaseAdditiveClassifier
-from adacc.estimators.calibration import calibrate
+from adacc.estimators.calibration import calibrate, calibrates_on_folds, held_out_scores
 from adacc.estimators.compat import CALLER_OF_FIT, CallbackRounds, CallbackSupportMixin, with_callbacks
+from adacc.estimators.decisions import columns_in, decide, thinned
 from adacc.estimators.input_validation import columns_of, columns_restored_on_failure, hold_out, read_training
 from adacc.estimators.monotonic import constrain
 from adacc.estimators.parameters import parameters
 from adacc.estimators.provenance import check_same_training, training_record
 from adacc.estimators.settings import check_takes_row_costs, read_settings
+from adacc.model.decision_spec import DecisionSpec, read_decision
 from adacc.model.ensemble import Ensemble
-from adacc.model.fitted import FittedModel
+from adacc.model.fitted import FittedModel, TuningScores
 
 NEVER_BETTER = "no weak learner was better than chance, so all votes are 0; a larger subsample may help"
 FAILED_AT_ONCE = "the first weak learner is no better than chance; the model consists of it alone, with vote 1"
@@ -56,6 +60,7 @@ class BaseBoosting(CallbackSupportMixin, BaseAdditiveClassifier):
     dialect: str = "paper"
     calibration: str | None = None
     calibration_cv: Any = None
+    decision: Any = None
     multi_class: str = "auto"
     pos_label: Any = None
     n_iter_no_change: int | None = None
@@ -106,6 +111,7 @@ class BaseBoosting(CallbackSupportMixin, BaseAdditiveClassifier):
         """
         with columns_restored_on_failure(self):
             settings = settings_of(self)
+            spec = None if self.decision is None else read_decision(self.decision)
             previous = getattr(self, "fitted_model_", None) if self.warm_start else None
             start = None if previous is None else previous.ensemble
             if previous is not None and previous.seed is not None:
@@ -117,6 +123,7 @@ class BaseBoosting(CallbackSupportMixin, BaseAdditiveClassifier):
             settings = constrain(settings, self, training_set.table.categorical, len(training_set.classes))
             if previous is not None:
                 _check_warm_start(previous, settings, training_set)
+            columns = columns_in(X, spec)
             training_set, held_out = hold_out(self, settings, training_set, X_val, y_val, sample_weight_val)
             callbacks = CallbackRounds(self, X, y, settings.n_rounds)
             has_problems = settings.codes(len(training_set.classes)) is not None
@@ -135,7 +142,9 @@ class BaseBoosting(CallbackSupportMixin, BaseAdditiveClassifier):
                 warnings.warn(FAILED_AT_ONCE, ConvergenceWarning, stacklevel=CALLER_OF_FIT)
             elif not trained.ensemble.votes.any():
                 warnings.warn(NEVER_BETTER, ConvergenceWarning, stacklevel=CALLER_OF_FIT)
-            self.fitted_model_ = finish_model(self._as_model(trained.ensemble, training_set), training_set, settings)
+            self.fitted_model_ = finish_model(
+                self._as_model(trained.ensemble, training_set), training_set, settings, spec, columns
+            )
             callbacks.end()
         return self
 
@@ -193,11 +202,35 @@ def _check_warm_start(previous: FittedModel, settings: Settings, training_set: T
         )
 
 
-def finish_model(model: FittedModel, training_set: TrainingSet, settings: Settings) -> FittedModel:
-    """Calibrate the model if the settings ask for it, and add the training record that a warm start needs."""
+def finish_model(
+    model: FittedModel,
+    training_set: TrainingSet,
+    settings: Settings,
+    spec: DecisionSpec | None = None,
+    columns: Mapping[str, NDArray[Any]] = MappingProxyType({}),
+) -> FittedModel:
+    """Calibrate the model and tune its decision rule, and add the training record that a warm start needs.
+
+    `columns` are those that the rule names, with a value for each row of the user's X.
+    """
+    held_out = None
+    if spec is not None:
+        spec = spec.for_classes(model.classes)
+    if calibrates_on_folds(settings) or (spec is not None and spec.needs_tuning):
+        held_out = held_out_scores(replace(settings, n_rounds=model.ensemble.n_rounds), training_set)
     if settings.calibration is not None:
-        calibrator, multipliers = calibrate(settings, training_set, model.ensemble, settings.calibration)
+        calibrator, multipliers = calibrate(settings, training_set, model.ensemble, settings.calibration, held_out)
         model = replace(model, calibrator=calibrator, multipliers=multipliers)
+    tuning, of_rows = None, {}
+    if held_out is not None and model.positive_class is not None:
+        rows, groups = held_out.rows, training_set.groups
+        is_positive = training_set.y[rows] == model.positive_class
+        weight, group = training_set.weight[rows], None if groups is None else groups[rows]
+        tuning = TuningScores("held-out", held_out.scores, is_positive, weight, group)
+        of_rows = {name: values[training_set.numbers[rows]] for name, values in columns.items()}
+        model = replace(model, tuning_scores=thinned(tuning, settings.seed))
+    if spec is not None:
+        model = replace(model, decision=decide(model, spec, tuning, of_rows))
     return replace(
         model, training=training_record(settings, model.classes, training_set.cost is not None), seed=settings.seed
     )

@@ -1,9 +1,8 @@
-"""Calibration of a fitted ensemble, on its training rows or on rows held out by cross-validation."""
+"""Scores of rows held out by cross-validation, and the calibration on these or on the training rows."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,20 +13,34 @@ from adacc.boosting.row_costs import row_costs
 from adacc.boosting.session import plan_for, train
 from adacc.boosting.settings import Settings
 from adacc.data.training_set import TrainingSet
-from adacc.estimators.folds import tuning_folds
+from adacc.estimators.folds import members_by_class, on_training_rows, tuning_folds
 from adacc.model.calibration import Calibrator
 from adacc.model.ensemble import Ensemble
 
+DEFAULT_FOLDS = 5
+
+
+class HeldOut(NamedTuple):
+    """Numbers of rows in the training set, and their scores by ensembles that were trained without them."""
+
+    rows: NDArray[np.intp]
+    scores: Array
+
+
+def calibrates_on_folds(settings: Settings) -> bool:
+    """Whether the calibration needs scores of held-out rows."""
+    return settings.calibration is not None and not on_training_rows(settings.options["calibration_cv"])
+
 
 def calibrate(
-    settings: Settings, training_set: TrainingSet, ensemble: Ensemble, kind: str
+    settings: Settings, training_set: TrainingSet, ensemble: Ensemble, kind: str, held_out: HeldOut | None
 ) -> tuple[Calibrator, Array | None]:
     """The calibrator, and the factors on the probabilities if these decide (None if the scores decide)."""
-    cv, rows = settings.options["calibration_cv"], np.arange(len(training_set.y))
-    if cv is None:
+    if held_out is None or not calibrates_on_folds(settings):
+        rows = np.arange(len(training_set.y))
         scores = ensemble.class_scores(ensemble.scores(training_set.table))
     else:
-        rows, scores = held_out_scores(replace(settings, n_rounds=ensemble.n_rounds), training_set, cv)
+        rows, scores = held_out
     terms, y = calibration_terms(settings, plan_for(settings, training_set)), training_set.y[rows]
     weight = training_set.weight[rows] * terms.class_weight[y]
     if settings.decides_by_probability and training_set.cost is not None:
@@ -52,11 +65,15 @@ def calibration_terms(settings: Settings, plan: Plan) -> CalibrationTerms:
     return CalibrationTerms(plan.rule.initial(plan.costs), plan.rule.decision(plan.costs), rising)
 
 
-def held_out_scores(settings: Settings, training_set: TrainingSet, cv: Any) -> tuple[NDArray[np.intp], Array]:
-    """Held-out rows, and their scores from ensembles that were trained without them."""
-    folds = tuning_folds(cv, training_set.y, training_set.classes, training_set.groups, settings.seed, "calibration_cv")
+def held_out_scores(settings: Settings, training_set: TrainingSet) -> HeldOut:
+    """Scores of the rows that the folds of `calibration_cv` hold out; five folds by default."""
+    cv, classes = settings.options["calibration_cv"], training_set.classes
+    if cv is None or on_training_rows(cv):
+        counts = members_by_class(training_set.y, len(classes), training_set.groups)
+        cv = int(min(DEFAULT_FOLDS, max(counts.min(), 2)))
+    folds = tuning_folds(cv, training_set.y, classes, training_set.groups, settings.seed, "calibration_cv")
     scores = []
     for training, held_out in folds:
         ensemble = train(settings, training_set.subset(training)).ensemble
         scores.append(ensemble.class_scores(ensemble.scores(training_set.table.take(held_out))))
-    return np.concatenate([held_out for _, held_out in folds]), np.concatenate(scores)
+    return HeldOut(np.concatenate([held_out for _, held_out in folds]), np.concatenate(scores))

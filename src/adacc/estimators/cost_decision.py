@@ -3,33 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
-from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
-from sklearn.utils import Tags, get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, has_fit_parameter
 
 from adacc.algorithms.base import Array
-from adacc.costs import class_costs
-from adacc.data.columns import is_frame
-from adacc.docstrings import described
-from adacc.estimators.base import ROWS
 from adacc.estimators.cutoffs import CostCurve, brier, reliability
-from adacc.estimators.folds import make_splitter
-from adacc.estimators.input_validation import check_labels, check_weight, columns_of, set_attributes, set_columns
+from adacc.estimators.decision_rule import BaseDecision
+from adacc.estimators.input_validation import set_attributes
 from adacc.estimators.settings import one_of
-from adacc.estimators.unseen_categories import unseen_ignored
-from adacc.model.cost_matrix import cheapest, expected_threshold, read_cost_matrix
+from adacc.model.cost_matrix import expected_threshold, read_cost_matrix
+from adacc.model.decision import Decision
+from adacc.model.decision_spec import DecisionSpec
 
 
 @dataclass(eq=False, repr=False)
-class CostDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class CostDecision(BaseDecision):
     """Meta-classifier that predicts the class of minimum expected cost, from the probabilities of any classifier.
 
     Parameters
@@ -44,9 +34,9 @@ class CostDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     threshold : {"expected", "tuned"}, default="expected"
         "expected": minimize the expected cost, assuming calibrated probabilities. "tuned", for two classes: the
         threshold of minimum cost on the held-out rows, which needs a good ranking but no calibration.
-    cv : int, splitter, iterable or None, default=5
-        Cross-validation as in scikit-learn; the held-out rows are used to tune the threshold and to evaluate. None: use
-        the training rows, which is fast but optimistic.
+    cv : int, splitter, iterable or "training", default=5
+        Cross-validation as in scikit-learn; the held-out rows are used to tune the threshold and to evaluate.
+        "training": use the training rows, which is fast but optimistic.
     undo_class_weight : "balanced", dict or sequence, default=None
         Class weights that the estimator is trained with, such as its `class_weight`, the `costs` of `CGAdaClassifier`,
         or for under-sampled classes the fraction of rows that was kept. They shift the probabilities by a known factor,
@@ -60,6 +50,8 @@ class CostDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         The class labels, sorted.
     cost_matrix_ : ndarray of shape (n_classes, n_classes)
         Cost of predicting the class of the column if the class of the row is true.
+    decision_ : Decision
+        The rule with its threshold as plain data.
     expected_cost_ : float
         Mean cost of a held-out row. It is slightly optimistic if the threshold is tuned on the same rows.
     brier_ : float
@@ -69,7 +61,7 @@ class CostDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         probability, the ``observed`` frequency, and the total weight of the ``rows``. For two classes it refers to the
         second class, for more to all classes pooled.
     threshold_ : float
-        Two classes only: ``classes_[1]`` is predicted if its probability is above the threshold.
+        Two classes only: ``classes_[1]`` is predicted if its probability is at least the threshold.
     threshold_spread_ : ndarray of shape (n_splits,)
         Two classes only: the best threshold of each fold alone.
     cost_curve_ : dict of ndarray
@@ -97,8 +89,6 @@ class CostDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     cv: Any = 5
     undo_class_weight: Any = None
 
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": True}
-
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
     ) -> CostDecision:
@@ -120,134 +110,33 @@ class CostDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        self._check_parameters()
-        if y is None:
-            raise ValueError("CostDecision requires y to be passed, but the target y is None")
-        labels = check_labels(y, "y")
-        check_consistent_length(X, labels, groups)
-        weight = check_weight(sample_weight, len(labels), "sample_weight")
-        self._check_n_classes(np.unique(labels[weight > 0.0]))
-        fit_params = self._fit_params(sample_weight, groups, len(labels))
-        estimator = clone(self.estimator).fit(X, labels, **fit_params)
-        classes = np.asarray(estimator.classes_)
-        self._check_n_classes(classes)
-        true = _class_numbers(labels, weight, classes)
-        costs = read_cost_matrix(self.cost_matrix, classes)
-        divisors = self._divisors(classes, np.array([weight[true == k].sum() for k in range(len(classes))]))
-        folds = self._held_out(estimator, X, labels, fit_params, groups)
-        folds = [(rows[used], proba[used]) for rows, proba in folds if (used := weight[rows] > 0.0).any()]
-        if not folds:
-            raise ValueError(
-                f"cv must hold out rows of positive weight, got {self.cv!r}; a generator can be used only once"
-            )
-        folds_by_class = [(_shifted(proba, divisors), true[rows], weight[rows]) for rows, proba in folds]
-        evaluated = self._evaluate(folds_by_class, costs)
-        set_attributes(self, dict.fromkeys(("threshold_", "threshold_spread_", "cost_curve_")) | evaluated)
-        set_columns(self, *columns_of(estimator))
-        self.estimator_, self.classes_, self.cost_matrix_, self._class_divisors = estimator, classes, costs, divisors
+        one_of("threshold", self.threshold, ("expected", "tuned"))
+        self._check_estimator(needs_probabilities=True)
+        held_out = self._fit_held_out(X, y, sample_weight, groups)
+        costs = read_cost_matrix(self.cost_matrix, held_out.classes)
+        by_class = [(proba, held_out.true[rows], held_out.weight[rows]) for rows, proba in held_out.folds]
+        decision, evaluated = self._evaluate(by_class, costs)
+        optional = dict.fromkeys(("threshold_", "threshold_spread_", "cost_curve_"))
+        set_attributes(self, optional | evaluated)
+        self.cost_matrix_ = costs
+        self._set_fitted(held_out, decision)
         return self
 
-    @described(ROWS, returns="ndarray of shape (n_samples,)")
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the class of minimum expected cost; for two classes, by the threshold."""
-        probabilities = self.predict_proba(X)
-        return self.classes_[_class_index(probabilities, self.cost_matrix_, getattr(self, "threshold_", None))]
-
-    @described(ROWS, returns="ndarray of shape (n_samples, n_classes)")
-    def predict_proba(self, X: Any) -> Array:
-        """Probability of each class, in the order of ``classes_``, corrected by `undo_class_weight`."""
-        check_is_fitted(self)
-        return _shifted(self.estimator_.predict_proba(X), self._class_divisors)
-
-    @described({}, returns="MetadataRouter")
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Metadata that `fit` uses, and that it passes on to the estimator."""
-        fit_to_fit = MethodMapping().add(caller="fit", callee="fit")
-        router = MetadataRouter(owner=self).add_self_request(self)
-        return router.add(estimator=self.estimator, method_mapping=fit_to_fit)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "estimator_")
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        if hasattr(self.estimator, "__sklearn_tags__"):
-            of_estimator = get_tags(self.estimator)
-            tags.input_tags = of_estimator.input_tags
-            if of_estimator.classifier_tags is not None:
-                tags.classifier_tags.multi_class = of_estimator.classifier_tags.multi_class
-        if self.threshold == "tuned":
-            tags.classifier_tags.multi_class = False
-        return tags
-
-    def _check_parameters(self) -> None:
-        if isinstance(self.estimator, type) or not (hasattr(self.estimator, "fit") and is_classifier(self.estimator)):
-            raise TypeError(f"estimator must be a classifier, got {self.estimator!r}")
-        if not hasattr(self.estimator, "predict_proba"):
-            fix = "wrap it in scikit-learn's CalibratedClassifierCV"
-            raise TypeError(f"estimator must have predict_proba, got {self.estimator!r}; {fix}")
-        one_of("threshold", self.threshold, ("expected", "tuned"))
+    def _two_classes_only(self) -> bool:
+        return self.threshold == "tuned"
 
     def _check_n_classes(self, classes: NDArray[Any]) -> None:
-        if len(classes) < 2:
-            got = f"only one class, {classes.tolist()[0]!r}" if len(classes) else "no rows"
-            raise ValueError(f"y must have at least 2 classes, got {got}")
+        super()._check_n_classes(classes)
         if len(classes) > 2 and self.threshold == "tuned":
             raise ValueError(
                 "Only binary classification is supported by threshold='tuned'. The type of the target is multiclass, "
                 f"of {len(classes)} classes: use threshold='expected'"
             )
 
-    def _fit_params(self, sample_weight: Any, groups: Any, n_rows: int) -> dict[str, NDArray[Any]]:
-        """The weights and groups that are passed to the `fit` of the estimator."""
-        fit_params: dict[str, NDArray[Any]] = {}
-        if sample_weight is not None:
-            fit_params["sample_weight"] = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), n_rows)
-        if groups is not None:
-            fit_params["groups"] = np.asarray(groups)
-        if fit_params and get_config()["enable_metadata_routing"]:
-            return dict(process_routing(self, "fit", **fit_params).estimator.fit)
-        if "sample_weight" in fit_params and not has_fit_parameter(self.estimator, "sample_weight"):
-            raise TypeError(
-                f"sample_weight was given, but the fit of {self.estimator!r} does not take it; a pipeline passes it on "
-                "if scikit-learn's metadata routing is enabled"
-            )
-        if not has_fit_parameter(self.estimator, "groups"):
-            fit_params.pop("groups", None)
-        return fit_params
-
-    def _divisors(self, classes: NDArray[Any], class_weight: Array) -> Array | None:
-        if self.undo_class_weight is None:
-            return None
-        try:
-            divisors = class_costs(self.undo_class_weight, classes, class_weight)
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"undo_class_weight, read as costs: {error}") from None
-        if not divisors.all():
-            raise ValueError(f"undo_class_weight must be positive for every class, got {self.undo_class_weight!r}")
-        return divisors
-
-    def _held_out(
-        self, fitted: Any, X: Any, labels: NDArray[Any], fit_params: dict[str, NDArray[Any]], groups: Any
-    ) -> list[tuple[NDArray[np.intp], Array]]:
-        """Indices of the rows held out by each fold, and their probabilities by an estimator fitted without them."""
-        if self.cv is None:
-            return [(np.arange(len(labels)), fitted.predict_proba(X))]
-        held_out, all_rows = [], np.arange(len(labels))
-        for fold in make_splitter(self.cv, labels, groups).split(np.zeros(len(labels)), labels, groups):
-            # cross_val_predict encodes the labels as numbers, which costs given by label do not match.
-            training, rows = (all_rows[side] for side in fold)  # indices or masks
-            params = {name: values[training] for name, values in fit_params.items()}
-            estimator = clone(self.estimator).fit(_take(X, training), labels[training], **params)
-            proba = np.zeros((len(rows), len(fitted.classes_)))  # 0 for classes that the training rows lack
-            with unseen_ignored():
-                predicted = estimator.predict_proba(_take(X, rows))
-            proba[:, np.searchsorted(fitted.classes_, estimator.classes_)] = predicted
-            held_out.append((rows, proba))
-        return held_out
-
-    def _evaluate(self, folds: list[tuple[Array, NDArray[np.intp], Array]], costs: Array) -> dict[str, Any]:
-        """Fitted attributes from the held-out rows: probabilities, classes and weights of each fold."""
+    def _evaluate(
+        self, folds: list[tuple[Array, NDArray[np.intp], Array]], costs: Array
+    ) -> tuple[Decision, dict[str, Any]]:
+        """The decision, and fitted attributes from the held-out rows: probabilities, classes and weights by fold."""
         proba, y, weight = (np.concatenate(values) for values in zip(*folds, strict=True))
         attributes: dict[str, Any] = {"brier_": brier(proba, y, weight), "reliability_": reliability(proba, y, weight)}
         if len(costs) == 2:
@@ -255,35 +144,8 @@ class CostDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             attributes["threshold_"] = curve.best if self.threshold == "tuned" else expected_threshold(costs)
             attributes["threshold_spread_"] = np.array([each.best for each in of_folds])
             attributes["cost_curve_"] = {"threshold": curve.threshold, "cost": curve.cost}
-        predicted = _class_index(proba, costs, attributes.get("threshold_"))
+        spec = DecisionSpec("cost", costs=tuple(map(tuple, costs.tolist())), tuned=self.threshold == "tuned")
+        decision = Decision(spec, int(len(costs) == 2), attributes.get("threshold_"))
+        predicted = decision.class_index(proba[:, decision.positive], lambda: proba, {})
         attributes["expected_cost_"] = float((weight * costs[y, predicted]).sum() / weight.sum())
-        return attributes
-
-
-def _class_index(probabilities: Array, costs: Array, threshold: float | None) -> NDArray[np.intp]:
-    if threshold is None:
-        return cheapest(probabilities, costs)
-    return (probabilities[:, 1] > threshold).astype(np.intp)
-
-
-def _class_numbers(labels: NDArray[Any], weight: Array, classes: NDArray[Any]) -> NDArray[np.intp]:
-    """Class of each row, by number; arbitrary for rows of zero weight whose class the estimator does not know."""
-    unknown = np.setdiff1d(labels[weight > 0.0], classes)
-    if len(unknown):
-        raise ValueError(f"y has the label {unknown.tolist()[0]!r}, which the fitted estimator does not know")
-    return np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
-
-
-def _shifted(probabilities: Array, divisors: Array | None) -> Array:
-    """Correct probabilities for class weights [Elkan 2001], or for under-sampling [Dal Pozzolo et al. 2015]."""
-    if divisors is None:
-        return probabilities
-    shifted = probabilities / divisors
-    return shifted / shifted.sum(axis=1, keepdims=True)
-
-
-def _take(X: Any, rows: NDArray[Any]) -> Any:
-    """Select rows of a frame, sparse matrix or array."""
-    if is_frame(X):
-        return nw.from_native(X)[rows.tolist(), :].to_native()
-    return X.tocsr()[rows] if sparse.issparse(X) else np.asarray(X)[rows]
+        return decision, attributes

@@ -49,8 +49,8 @@ class CostCurve:
     Attributes
     ----------
     threshold : ndarray of shape (n_levels + 1,)
-        Thresholds, ascending; the second class is predicted above the threshold. Each is the middle of its gap, except
-        in the gap of `expected_threshold`, where it is that threshold. The first is below all probabilities.
+        Thresholds, ascending; the second class is predicted from the threshold on. Each is the middle of its gap,
+        except in the gap of `expected_threshold`, where it is that threshold. The first is below all probabilities.
     cost : ndarray of shape (n_levels + 1,)
         Mean cost of a row.
     best : float
@@ -62,7 +62,7 @@ class CostCurve:
     >>> p, second = np.array([0.2, 0.3, 0.3, 0.9]), np.array([False, True, False, True])
     >>> curve = CostCurve.of(p, second, np.ones(4), np.array([[0.0, 1.0], [4.0, 0.0]]))
     >>> curve.threshold.round(3), curve.cost, round(curve.best, 3)
-    (array([0.1 , 0.2 , 0.6 , 0.95]), array([0.5 , 0.25, 1.  , 2.  ]), 0.2)
+    (array([0.2 , 0.25, 0.6 , 0.95]), array([0.5 , 0.25, 1.  , 2.  ]), 0.25)
     """
 
     threshold: Array
@@ -77,7 +77,7 @@ class CostCurve:
         total = base + false_positive_cost * sweep.false_positives + false_negative_cost * sweep.false_negatives
         cost = total / weight.sum()
         threshold, expected = _thresholds_between(sweep.levels), expected_threshold(costs)
-        threshold[np.searchsorted(sweep.levels, expected, side="right")] = expected
+        threshold[np.searchsorted(sweep.levels, expected)] = expected
         tolerance = COST_TOLERANCE * max(false_positive_cost, false_negative_cost)
         equal = np.flatnonzero(cost <= cost.min() + tolerance)
         return cls(threshold, cost, float(threshold[equal[np.argmin(np.abs(threshold[equal] - expected))]]))
@@ -86,11 +86,11 @@ class CostCurve:
 def _thresholds_between(levels: Array) -> Array:
     """A threshold in each gap between ascending probabilities, and one below and one above all of them."""
     first = levels[0] / 2.0 if levels[0] > 0.0 else np.nextafter(0.0, -1.0)
-    lower, upper = levels, np.append(levels[1:], 1.0)
+    # The last threshold must be above all probabilities, even if they are 1.
+    lower, upper = levels, np.append(levels[1:], max(1.0, np.nextafter(levels[-1], 2.0)))
     middle = (lower + upper) / 2.0
-    # The middle of adjacent floats may be rounded to the upper one; the threshold is then the lower one.
-    middle[:-1] = np.where(middle[:-1] < upper[:-1], middle[:-1], lower[:-1])
-    return np.concatenate([[first], middle])
+    # The middle of adjacent floats may be rounded to the lower one, which must be below the threshold.
+    return np.concatenate([[first], np.where(middle > lower, middle, upper)])
 
 
 def brier(probabilities: Array, y: NDArray[Any], weight: Array | None = None) -> float:

@@ -92,13 +92,25 @@ def check_groups(groups: Any, n_rows: int) -> NDArray[np.intp] | None:
         raise TypeError("groups must have values of one kind that can be sorted") from None
 
 
+TRAINING = "training"
+"""Value of `cv` that evaluates on the training rows."""
+
+
+def on_training_rows(cv: Any) -> bool:
+    """Whether `cv` asks for the training rows instead of held-out rows."""
+    return isinstance(cv, str) and cv == TRAINING
+
+
 def make_splitter(cv: Any, labels: NDArray[Any], groups: NDArray[Any] | None, seed: int | None = None) -> Any:
     """Make a splitter from the user's `cv`. An int makes stratified folds, which do not split groups if there are any.
+
+    None means five folds, as in scikit-learn.
 
     Rows, or groups, are shuffled if there is a seed. The labels are for the checks of scikit-learn.
     """
     if isinstance(cv, type):
         raise TypeError(f"cv must be a splitter such as {cv.__name__}(), got the class itself")
+    cv = 5 if cv is None else cv
     if not isinstance(cv, int | np.integer) or isinstance(cv, bool):
         return check_cv(cv, labels, classifier=True)
     shuffled = {} if seed is None else {"shuffle": True, "random_state": seed}

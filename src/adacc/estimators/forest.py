@@ -21,6 +21,7 @@ from adacc.data.columns import Table
 from adacc.data.threads import Threads
 from adacc.data.training_set import TrainingSet
 from adacc.estimators.base import BaseAdditiveClassifier
+from adacc.estimators.decisions import columns_in, decide, thinned
 from adacc.estimators.folds import tuning_folds
 from adacc.estimators.forest_tuning import OBJECTIVES, TuningRows, tune
 from adacc.estimators.input_validation import columns_of, columns_restored_on_failure, read_training
@@ -29,8 +30,9 @@ from adacc.estimators.settings import EXPECTED_COST, check_folds, one_of, read_g
 from adacc.learners.splits import CRITERIA
 from adacc.model.calibration import Calibrator
 from adacc.model.decision import class_index, snap_ties
+from adacc.model.decision_spec import read_decision
 from adacc.model.ensemble import contributions
-from adacc.model.fitted import FittedModel
+from adacc.model.fitted import FittedModel, TuningScores
 
 RATIO = 10.0
 """Maximum number of rows of another class per row of the rarest class, in a ratio-10 bag."""
@@ -91,6 +93,9 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         (None), or rows held out by cross-validation, scored by a forest fitted on the other rows. An int makes
         stratified folds that do not split the `groups` of `fit`; `TimeSplit` holds out rows later than the training
         rows.
+    decision : str, dict, array or None, default=None
+        Rule by which `predict` decides, such as "recall>=0.9", tuned on the out-of-bag rows or those held out by
+        `tuning_cv`; a dict or an array is a cost matrix. See `set_decision` and docs/decisions.md. None: by the votes.
     pos_label : label, default=None
         Positive class of a binary problem; None for the rarer class.
     n_jobs : int, default=None
@@ -143,6 +148,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
     objective: str = "balanced_accuracy"
     calibration: str | None = None
     tuning_cv: Any = None
+    decision: Any = None
     pos_label: Any = None
     n_jobs: int | None = None
     verbose: int = 0
@@ -185,13 +191,19 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
                 raise ValueError(
                     f"sample_cost must be None for the AdaCC forest, which takes no costs. {EXPECTED_COST}"
                 )
+            spec = None if self.decision is None else read_decision(self.decision)
             n_threads = read_n_jobs(self.n_jobs)
             training_set = read_training(self, X, y, sample_weight, groups)
             monotonic_cst = read_monotonic_cst(self, training_set.table.categorical, len(training_set.classes))
             bags = replace(self._bags(len(training_set.y)), monotonic_cst=monotonic_cst)
             forest = self._grow(training_set, bags, n_threads)
             tuning_rows = self._tuning_rows(forest, training_set, bags, n_threads)
-            self.fitted_model_ = self._tune(forest, training_set, tuning_rows, sum(spec.n_bags for spec in bags.specs))
+            model, tuning = self._tune(forest, training_set, tuning_rows, sum(each.n_bags for each in bags.specs))
+            if spec is not None:
+                of_rows = training_set.numbers[tuning_rows.numbers]
+                columns = {name: values[of_rows] for name, values in columns_in(X, spec).items()}
+                model = replace(model, decision=decide(model, spec, tuning, columns))
+            self.fitted_model_ = model
             if self.verbose:
                 sys.stderr.write(
                     f"{type(self).__name__}: {len(forest.ensemble)} trees, out-of-bag balanced "
@@ -241,8 +253,9 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
     def _tuning_rows(self, forest: Forest, training_set: TrainingSet, bags: Bags, n_threads: int) -> TuningRows:
         """The rows on which the forest is tuned: out-of-bag rows, or rows held out by `tuning_cv`."""
         if self.tuning_cv is None:
-            true, weight = training_set.rows.true, training_set.rows.weight
-            return TuningRows(true[forest.oob_rows].astype(np.intp), weight[forest.oob_rows], forest.oob_shares)
+            oob, ordered = forest.oob_rows, training_set.rows
+            numbers = ordered.order[oob].astype(np.intp)
+            return TuningRows(ordered.true[oob].astype(np.intp), ordered.weight[oob], forest.oob_shares, numbers)
         folds = tuning_folds(
             self.tuning_cv, training_set.y, training_set.classes, training_set.groups, bags.seed, "tuning_cv"
         )
@@ -251,14 +264,19 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
             for training, held_out in folds
         ]
         rows = np.concatenate([held_out for _, held_out in folds])
-        return TuningRows(training_set.y[rows], training_set.weight[rows], np.concatenate(vote_shares, axis=1))
+        return TuningRows(training_set.y[rows], training_set.weight[rows], np.concatenate(vote_shares, axis=1), rows)
 
-    def _tune(self, forest: Forest, training_set: TrainingSet, tuning_rows: TuningRows, n_bags: int) -> FittedModel:
-        """Tune the weights of the bags, the decision threshold and the scale of the scores on the tuning rows."""
+    def _tune(
+        self, forest: Forest, training_set: TrainingSet, tuning_rows: TuningRows, n_bags: int
+    ) -> tuple[FittedModel, TuningScores | None]:
+        """Tune the weights of the bags, the decision threshold and the scale of the scores on the tuning rows.
+
+        Also returns the scores of the tuning rows, if there are two classes.
+        """
         rows = training_set.rows
-        true, weight, vote_shares = tuning_rows
+        true, weight, vote_shares, numbers = tuning_rows
         by_class: Array = np.bincount(true, weight, rows.n_classes)  # type: ignore[assignment]
-        ensemble, accuracy, calibrator = forest.ensemble, np.nan, None
+        ensemble, accuracy, calibrator, tuning = forest.ensemble, np.nan, None, None
         if len(true) and by_class.all():
             weights, decision = tune(tuning_rows, rows.class_weight, 1 - ensemble.negative_class, self.objective)
             votes = ensemble.votes * weights[forest.kind_of_tree, None]
@@ -266,9 +284,13 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
             scores = snap_ties(_scores(np.tensordot(weights, vote_shares, axes=1), decision))
             correct = class_index(scores, ensemble.negative_class) == true
             accuracy = float((weight / by_class[true] * correct).sum() / rows.n_classes)
+            # Reweight the tuning rows so that each class has its weight in the training set.
+            row_weight = weight * (rows.class_weight / by_class)[true]
+            if rows.n_classes == 2:
+                groups = None if training_set.groups is None else training_set.groups[numbers]
+                source = "out-of-bag" if self.tuning_cv is None else "held-out"
+                tuning = TuningScores(source, scores, true != ensemble.negative_class, row_weight, groups)
             if self.calibration is not None:
-                # Reweight the tuning rows so that each class has its weight in the training set.
-                row_weight = weight * (rows.class_weight / by_class)[true]
                 calibrator = Calibrator.fit(self.calibration, scores, true, rows.n_classes, row_weight, rising=True)
         elif self.calibration is not None:
             raise ValueError(
@@ -276,7 +298,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
                 "use more rows, or more bags (n_estimators)"
             )
         _, names = columns_of(self)
-        return FittedModel(
+        model = FittedModel(
             ensemble,
             training_set.classes,
             training_set.table.n_columns,
@@ -284,7 +306,9 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
             calibrator,
             training={"n_bags": n_bags},
             oob_balanced_accuracy=accuracy,
+            tuning_scores=None if tuning is None else thinned(tuning, 0),
         )
+        return model, tuning
 
     @property
     def oob_balanced_accuracy_(self) -> float | None:

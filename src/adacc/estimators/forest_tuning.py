@@ -42,6 +42,7 @@ class TuningRows(NamedTuple):
     true: NDArray[np.intp]  # (n_rows,): class of each row, by number
     weight: Array  # (n_rows,): weight of each row
     vote_shares: Array  # (n_kinds, n_rows, n_classes): fraction of the votes for each class, by kind of bag
+    numbers: NDArray[np.intp]  # (n_rows,): number of each row in the training set
 
 
 class Tuning(NamedTuple):
@@ -56,7 +57,7 @@ def tune(rows: TuningRows, class_weight: Array, positive: int, objective: str) -
 
     `class_weight` is the summed weight of each class in the training set, `positive` the positive one of two classes.
     """
-    true, weight, shares = rows
+    true, weight, shares, _ = rows
     n_kinds, n_classes = len(shares), len(class_weight)
     per_class = weight / np.bincount(true, weight, n_classes)[true]
     balanced, natural = per_class / n_classes, per_class * (class_weight / class_weight.sum())[true]

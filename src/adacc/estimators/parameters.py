@@ -80,11 +80,15 @@ SHARED = {
     Calibrate probabilities by Platt scaling or isotonic regression. Predictions do not change, except for AdaMEC and
     CGAda, which then predict the class of minimum expected cost. The probabilities of CGAda are calibrated on rows
     weighted by cost.""",
-    "calibration_cv": """int, splitter or None, default=None
-    Cross-validation for the calibration. None fits the calibrator on the training scores, as in the papers; scores of
-    held-out rows give better calibrated probabilities, and 5 folds are enough. An int makes stratified folds that do
-    not split the `groups` of `fit`; a splitter, such as `TimeSplit`, is called with the training rows and their
-    groups.""",
+    "calibration_cv": """int, splitter, "training" or None, default=None
+    Cross-validation for the calibration and the decision rule, which use the scores of held-out rows. None: five folds,
+    or fewer if a class has fewer rows. An int makes stratified folds that do not split the `groups` of `fit`; a
+    splitter, such as `TimeSplit`, is called with the training rows and their groups. "training" calibrates on the
+    training scores, as in the papers, which is fast but overconfident; it is the default of the methods "cgada-cal" and
+    "adamec-cal".""",
+    "decision": """str, dict, array or None, default=None
+    Rule by which `predict` decides, such as "recall>=0.9", tuned on the rows held out by `calibration_cv`; a dict or an
+    array is a cost matrix. See `set_decision` and docs/decisions.md. None: the decision of the method.""",
     "multi_class": """{"auto", "one_vs_one", "one_vs_rest", "joint"}, default="auto"
     More than two classes: boost every pair of classes, every class against the rest, or all classes together (SAMME).
     "auto" means pairs for up to ten classes, and the rest for more. Each problem has its own votes and costs.

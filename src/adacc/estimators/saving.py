@@ -11,8 +11,9 @@ from adacc.learners.catalog import LEARNERS
 from adacc.model.fitted import FittedModel
 from adacc.model.serialization import archive
 from adacc.model.serialization.archive import ModelFileError
+from adacc.model.serialization.fields import FieldReader
 from adacc.model.serialization.jsonable import decode, encode
-from adacc.model.serialization.reader import FieldReader, read_model
+from adacc.model.serialization.reader import read_model
 from adacc.model.serialization.writer import describe
 
 

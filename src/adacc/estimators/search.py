@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, wraps
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -24,12 +25,14 @@ from adacc.data.threads import Threads
 from adacc.data.training_set import TrainingSet
 from adacc.estimators.base import restore
 from adacc.estimators.booster import BaseBoosting, finish_model, settings_of
-from adacc.estimators.folds import search_folds
+from adacc.estimators.decisions import columns_in
+from adacc.estimators.folds import on_training_rows, search_folds
 from adacc.estimators.input_validation import columns_of, read_training, set_columns
 from adacc.estimators.monotonic import constrain
 from adacc.estimators.scoring import ranks, read_scoring, score, scores_by_counts, without_predicting
 from adacc.estimators.settings import check_takes_row_costs, whole
 from adacc.estimators.unseen_categories import unseen_ignored
+from adacc.model.decision_spec import DecisionSpec, read_decision
 from adacc.model.fitted import FittedModel
 
 
@@ -58,12 +61,18 @@ class Grid:
         """The settings with each of the costs."""
         return [self.settings.with_costs(costs) for costs in self.costs]
 
-    def model(self, i: int, trained: Trained, n_rounds: int, training_set: TrainingSet) -> Any:
-        """The fitted estimator with the i-th costs and the first `n_rounds` rounds of the trained ensemble."""
+    def model(
+        self, i: int, trained: Trained, n_rounds: int, training_set: TrainingSet, spec: DecisionSpec | None = None,
+        columns: Mapping[str, NDArray[Any]] = MappingProxyType({}),
+    ) -> Any:  # fmt: skip
+        """The fitted estimator with the i-th costs and the first `n_rounds` rounds of the trained ensemble.
+
+        The decision rule `spec` is tuned with the columns that it names.
+        """
         model = clone(self.estimator).set_params(costs=self.costs[i], n_estimators=n_rounds)
         ensemble = trained.ensemble.first(min(n_rounds, trained.ensemble.n_rounds))
         fitted = FittedModel(ensemble, training_set.classes, training_set.table.n_columns, self.feature_names)
-        return restore(model, finish_model(fitted, training_set, self.candidates[i]))
+        return restore(model, finish_model(fitted, training_set, self.candidates[i], spec, columns))
 
 
 def _of_best(name: str) -> Callable[..., Any]:
@@ -98,9 +107,9 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         `pos_label` of the estimator; by default the rarer class); for more than two classes the first four are macro
         averages. A callable receives ``sample_weight`` if it takes that parameter. Costs whose mean score is NaN are
         ranked last.
-    cv : int, splitter, iterable or None, default=None
-        Cross-validation as in scikit-learn; the estimator is then refitted on all rows with the best costs. None scores
-        on the training data, as in the paper.
+    cv : int, splitter, iterable or "training", default=5
+        Cross-validation as in scikit-learn; the estimator is then refitted on all rows with the best costs. "training"
+        scores on the training rows, as in the paper, which is fast but optimistic.
     rounds : list of int, default=None
         Candidate numbers of rounds. None: the `n_estimators` of the estimator.
 
@@ -122,7 +131,7 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     cv_results_ : dict of lists and ndarrays
         One entry per pair of costs and number of rounds, with the names of `GridSearchCV`: ``params``,
         ``param_costs``, ``param_n_estimators``, ``split0_test_score`` ..., ``mean_test_score``, ``std_test_score``,
-        ``rank_test_score``. With ``cv=None`` the names have ``train`` instead of ``test``.
+        ``rank_test_score``. With ``cv="training"`` the names have ``train`` instead of ``test``.
     scorer_ : callable
         The scorer that was maximized.
     n_splits_ : int
@@ -148,9 +157,7 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": True}
 
-    def __init__(
-        self, estimator: Any, costs: Any = None, scoring: Any = "f1", cv: Any = None, rounds: Any = None
-    ) -> None:
+    def __init__(self, estimator: Any, costs: Any = None, scoring: Any = "f1", cv: Any = 5, rounds: Any = None) -> None:
         self.estimator = estimator
         self.costs = costs
         self.scoring = scoring
@@ -187,6 +194,8 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self
         """
         settings, rounds = read_search(self)
+        spec = None if self.estimator.decision is None else read_decision(self.estimator.decision)
+        without_cv = on_training_rows(self.cv)
         template = clone(self.estimator)
         check_takes_row_costs(settings, sample_cost)
         training_set = read_training(template, X, y, sample_weight, groups, sample_cost=sample_cost)
@@ -212,7 +221,7 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 return np.array([[score(scorer, model, *rows) for model in of_costs] for of_costs in models])
 
         with Threads(settings.n_threads) as threads:
-            if self.cv is None:
+            if without_cv:
                 trained = dict(enumerate(_train_all(grid.candidates, training_set, None, threads)))
                 by_split = [scores(list(trained.values()), training_set, training_set)]
             else:
@@ -221,17 +230,18 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                     for training, test in search_folds(self.cv, training_set, y, groups)
                 ]
                 by_split = [scores(_train_all(grid.candidates, *fold, threads), *fold) for fold in folds]
-            kind = "train" if self.cv is None else "test"
+            kind = "train" if without_cv else "test"
             mean = np.mean(by_split, axis=0)
             _check_defined(np.array(by_split), mean, kind)
             best = [int(ranks(of_rounds).argmin()) for of_rounds in mean.T]  # the first of equal scores
-            if self.cv is not None:
+            if not without_cv:
                 refit = sorted(set(best))
                 refitted = _train_all([grid.candidates[i] for i in refit], training_set, None, threads)
                 trained = dict(zip(refit, refitted, strict=True))
 
+        of_rule = columns_in(X, spec)
         winners = [
-            Best(grid.by_label[i], T, float(mean[i, t]), grid.model(i, trained[i], T, training_set))
+            Best(grid.by_label[i], T, float(mean[i, t]), grid.model(i, trained[i], T, training_set, spec, of_rule))
             for t, (T, i) in enumerate(zip(rounds, best, strict=True))
         ]
         t = int(ranks(np.array([each.score for each in winners])).argmin())
@@ -239,7 +249,7 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.best_costs_, self.best_n_estimators_, self.best_score_, self.best_estimator_ = winners[t]
         self.best_index_ = best[t] * len(rounds) + t
         self.cv_results_ = _results(grid, by_split, kind)
-        self.n_splits_ = 0 if self.cv is None else len(by_split)
+        self.n_splits_ = 0 if without_cv else len(by_split)
         self.scorer_ = scorer
         self.classes_ = training_set.classes
         set_columns(self, *columns)

@@ -15,6 +15,7 @@ from sklearn.utils.validation import has_fit_parameter
 from adacc.algorithms import Method
 from adacc.algorithms.catalog import resolve_options
 from adacc.boosting.settings import Settings
+from adacc.estimators.folds import on_training_rows
 from adacc.estimators.parameters import OPTIONS_OF_ALL, SHARED
 from adacc.learners.catalog import LEARNERS
 from adacc.learners.growth import Growth
@@ -137,7 +138,7 @@ def read_seed(random_state: Any) -> int:
 def _check_options(options: dict[str, Any]) -> None:
     if options["calibration"] is not None:
         one_of("calibration", options["calibration"], ("sigmoid", "isotonic"))
-    check_folds("calibration_cv", options["calibration_cv"])
+    check_folds("calibration_cv", options["calibration_cv"], or_training=True)
     if "sampling_ratio" in options:
         number("sampling_ratio", options["sampling_ratio"], least=1e-6, most=1.0)
     if "n_synthetic" in options:
@@ -145,12 +146,15 @@ def _check_options(options: dict[str, Any]) -> None:
         whole("k_neighbors", options["k_neighbors"], least=1)
 
 
-def check_folds(name: str, cv: Any) -> None:
-    """Check that `cv` is None, a number of folds or a splitter."""
+def check_folds(name: str, cv: Any, or_training: bool = False) -> None:
+    """Check that `cv` is None, a number of folds or a splitter, or if allowed "training"."""
+    if or_training and on_training_rows(cv):
+        return
     if cv is None or (callable(getattr(cv, "split", None)) and not isinstance(cv, str | type)):
         return
     if not isinstance(cv, Integral) or isinstance(cv, bool):
-        raise TypeError(f"{name} must be None, a whole number of at least 2, or a splitter, got {cv!r}")
+        also = "'training', " if or_training else ""
+        raise TypeError(f"{name} must be None, {also}a whole number of at least 2, or a splitter, got {cv!r}")
     whole(name, cv, least=2)
 
 

@@ -27,8 +27,10 @@ class Graph(ABC):
     """Adds nodes and constants, which are identified by the name of their result."""
 
     @abstractmethod
-    def node(self, operator: str, *inputs: str | NDArray[Any], domain: str = "", **attributes: Any) -> str:
-        """Add a node; inputs are names of results, or arrays, which become constants."""
+    def node(
+        self, operator: str, *inputs: str | NDArray[Any], domain: str = "", output: int = 0, **attributes: Any
+    ) -> str:
+        """Add a node; inputs are names of results, or arrays, which become constants. Only one output is used."""
 
     @abstractmethod
     def give(self, result: str, name: str) -> None:
@@ -43,10 +45,13 @@ class OnnxGraph(Graph):
         self.constants: list[onnx.TensorProto] = []
         self._taken = set(reserved)
 
-    def node(self, operator: str, *inputs: str | NDArray[Any], domain: str = "", **attributes: Any) -> str:
+    def node(
+        self, operator: str, *inputs: str | NDArray[Any], domain: str = "", output: int = 0, **attributes: Any
+    ) -> str:
         names = [each if isinstance(each, str) else self._constant(each) for each in inputs]
         result = self._free(operator.lower())
-        self.nodes.append(helper.make_node(operator, names, [result], name=result, domain=domain, **attributes))
+        outputs = [""] * output + [result]
+        self.nodes.append(helper.make_node(operator, names, outputs, name=result, domain=domain, **attributes))
         return result
 
     def give(self, result: str, name: str) -> None:
@@ -69,3 +74,9 @@ def for_each_row(graph: Graph, column: NDArray[Any], matrix: str) -> str:
     """Repeat a column of constants for each row of the matrix."""
     n_rows = graph.node("Gather", graph.node("Shape", matrix), np.array([0], dtype=np.int64))
     return graph.node("Expand", column, graph.node("Concat", np.array([1], dtype=np.int64), n_rows, axis=0))
+
+
+def rounded(graph: Graph, values: str, decimals: int) -> str:
+    """Round as `np.round` does."""
+    power = np.array(10.0**decimals)
+    return graph.node("Div", graph.node("Round", graph.node("Mul", values, power)), power)

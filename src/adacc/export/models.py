@@ -12,6 +12,7 @@ from onnx import TensorProto, helper
 
 from adacc.estimators.base import BaseAdditiveClassifier
 from adacc.estimators.settings import one_of
+from adacc.export.decisions import extra_columns
 from adacc.export.graph import ML, ML_OPSET, ONNX_TYPES, OPSET, OnnxGraph
 from adacc.export.outputs import class_labels, write_model
 from adacc.export.votes import fitted_model, votes_of
@@ -38,13 +39,16 @@ def to_onnx(model: BaseAdditiveClassifier, dtype: str = "float32") -> onnx.Model
     onnx.ModelProto
         Inputs: ``X`` of shape (n_rows, n_features), booleans as 0 and 1, NaN for missing. If some columns are
         strings, there is one input of shape (n_rows, 1) for each column, with its name; empty strings are missing.
-        Outputs: ``label`` (int64 or text), ``probabilities`` of shape (n_rows, n_classes), and ``scores``, which is
+        Columns that the decision rule names and that are no features are further inputs of shape (n_rows, 1) in
+        float64.
+        Outputs: ``label`` (int64 or text) by the decision rule, ``probabilities`` of shape (n_rows, n_classes), and ``scores``, which is
         `decision_function` in float64.
 
     Raises
     ------
     ValueError
-        The weak learners are not native stumps or trees, or ONNX has no type for the labels or categories.
+        The weak learners are not native stumps or trees, ONNX has no type for the labels or categories, or the decision
+        rule ranks the rows of each day.
 
     Examples
     --------
@@ -63,9 +67,13 @@ def to_onnx(model: BaseAdditiveClassifier, dtype: str = "float32") -> onnx.Model
     one_of("dtype", dtype, tuple(ONNX_TYPES))
     fitted = fitted_model(model)
     votes = votes_of(fitted, dtype)
+    others = extra_columns(fitted)
     inputs = _inputs(fitted.column_names, votes.is_text.tolist(), ONNX_TYPES[dtype])
-    graph = OnnxGraph(reserved=(*(each.name for each in inputs), *OUTPUTS))
-    answers = write_model(graph, fitted, votes, [each.name for each in inputs], dtype)
+    _check_names(others, [each.name for each in inputs])
+    graph = OnnxGraph(reserved=(*(each.name for each in inputs), *others, *OUTPUTS))
+    names = [each.name for each in inputs]
+    answers = write_model(graph, fitted, votes, names, dtype, dict(zip(others, others, strict=True)))
+    inputs += [helper.make_tensor_value_info(name, TensorProto.DOUBLE, ["rows", 1]) for name in others]
     for result, name in zip(answers, OUTPUTS, strict=True):
         graph.give(result, name)
     outputs = _outputs(class_labels(fitted), ONNX_TYPES[dtype])
@@ -87,6 +95,12 @@ def _inputs(names: Sequence[str], is_text: list[bool], of_numbers: int) -> list[
             raise ValueError(f"a column is named {name!r}, {why}: rename it before training")
     types = [TensorProto.STRING if text else of_numbers for text in is_text]
     return [helper.make_tensor_value_info(name, each, ["rows", 1]) for name, each in zip(names, types, strict=True)]
+
+
+def _check_names(others: Sequence[str], inputs: Sequence[str]) -> None:
+    for name in others:
+        if name in ("", *OUTPUTS, *inputs):
+            raise ValueError(f"the decision rule names a column {name!r}, which is the name of another input or output")
 
 
 def _outputs(labels: NDArray[Any], of_numbers: int) -> list[onnx.ValueInfoProto]:

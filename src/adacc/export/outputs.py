@@ -5,7 +5,8 @@ All outputs are computed from the votes in double precision, on transposed matri
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,8 @@ from onnx import TensorProto
 
 from adacc.algorithms.base import ROUNDING
 from adacc.export.additive import Conditions, add_conditions
-from adacc.export.graph import FLAT, ONNX_TYPES, Graph
+from adacc.export.decisions import rule_columns, write_decision
+from adacc.export.graph import FLAT, ONNX_TYPES, Graph, rounded
 from adacc.export.votes import Votes
 from adacc.model.calibration import DECIMALS, Calibrator, Isotonic, Sigmoid
 from adacc.model.coding import Coding
@@ -43,10 +45,24 @@ class Decision(NamedTuple):
     scores: str
 
 
-def write_model(graph: Graph, model: FittedModel, voter: Votes, inputs: Sequence[str], dtype: str) -> Outputs:
-    """Add a model to a graph; `inputs` are one matrix, or one matrix of shape (n_rows, 1) per column."""
+def write_model(
+    graph: Graph,
+    model: FittedModel,
+    voter: Votes,
+    inputs: Sequence[str],
+    dtype: str,
+    others: Mapping[str, str] = MappingProxyType({}),
+) -> Outputs:
+    """Add a model to a graph; `inputs` are one matrix, or one matrix of shape (n_rows, 1) per column.
+
+    `others` are the inputs, by column, that the decision rule needs in addition.
+    """
     votes = voter.write(graph, inputs)
     decided = _decide_two(graph, model, votes) if len(model.classes) == 2 else _decide_more(graph, model, votes)
+    if model.decision is not None:
+        columns = rule_columns(graph, model, inputs, others)
+        position = write_decision(graph, model, decided.scores, decided.probabilities, columns)
+        decided = decided._replace(labels=class_labels(model), position=position)
     turned = graph.node("Transpose", decided.probabilities, perm=[1, 0])
     return Outputs(
         graph.node("Gather", decided.labels, graph.node("Reshape", decided.position, FLAT)),
@@ -74,12 +90,12 @@ def _decide_two(graph: Graph, model: FittedModel, votes: str) -> Decision:
     if model.calibrator is None:
         probabilities = _expit(graph, graph.node("Mul", votes, np.array([[-2.0], [2.0]])))
     else:
-        rounded = _rounded(graph, votes)
-        p = _calibrated(graph, model.calibrator, rounded)
+        snapped = rounded(graph, votes, DECIMALS)
+        p = _calibrated(graph, model.calibrator, snapped)
         probabilities = graph.node("Concat", graph.node("Sub", np.array(1.0), p), p, axis=0)
         if model.multipliers is not None:  # the prediction follows from probabilities
             turn, sides = _decision_threshold(model)
-            labels, votes = labels[sides], rounded
+            labels, votes = labels[sides], snapped
             odds = graph.node("MatMul", np.array([[-1.0, 1.0]]), _logs(graph, probabilities))
             scores = graph.node("Add", odds, decision_scores(np.ones((1, 2)), model.multipliers))
     above = graph.node("Greater", votes, np.array(turn))
@@ -114,7 +130,7 @@ def _decide_more(graph: Graph, model: FittedModel, votes: str) -> Decision:
         probabilities = graph.node("Softmax", graph.node("Mul", scores, np.array(2.0)), axis=0)
     else:
         n_classes = len(model.classes)
-        each = _calibrated(graph, model.calibrator, _rounded(graph, tied))
+        each = _calibrated(graph, model.calibrator, rounded(graph, tied, DECIMALS))
         whole = graph.node("MatMul", np.ones((1, n_classes)), each)
         some = graph.node("Greater", whole, np.array(0.0))
         probabilities = graph.node("Where", some, graph.node("Div", each, whole), np.array(1.0 / n_classes))
@@ -138,12 +154,6 @@ def _snap_ties(graph: Graph, scores: str, tolerance: float) -> str:
     largest = graph.node("GatherElements", scores, graph.node("ArgMax", scores, axis=0), axis=0)
     equal = graph.node("GreaterOrEqual", scores, graph.node("Sub", largest, np.array(tolerance)))
     return graph.node("Where", equal, largest, scores)
-
-
-def _rounded(graph: Graph, scores: str) -> str:
-    """Round scores as `Calibrator.probabilities` does."""
-    power = np.array(10.0**DECIMALS)
-    return graph.node("Div", graph.node("Round", graph.node("Mul", scores, power)), power)
 
 
 def _calibrated(graph: Graph, calibrator: Calibrator, scores: str) -> str:

@@ -10,6 +10,7 @@ from onnx import TensorProto, numpy_helper
 
 import adacc
 from adacc.algorithms.catalog import ESTIMATORS
+from adacc.export.decisions import extra_columns
 from adacc.export.graph import ML_OPSET, ONNX_TYPES, OPSET, Graph
 from adacc.export.outputs import class_labels, write_model
 from adacc.export.votes import fitted_model, votes_of
@@ -55,20 +56,22 @@ class SklearnGraph(Graph):
     def __init__(self, scope: Any, container: Any) -> None:
         self.scope, self.container = scope, container
 
-    def node(self, operator: str, *inputs: str | NDArray[Any], domain: str = "", **attributes: Any) -> str:
+    def node(
+        self, operator: str, *inputs: str | NDArray[Any], domain: str = "", output: int = 0, **attributes: Any
+    ) -> str:
         names = [each if isinstance(each, str) else self._constant(each) for each in inputs]
         result = self.scope.get_unique_variable_name(operator.lower())
-        self._add(operator, names, result, domain, **attributes)
+        self._add(operator, names, [""] * output + [result], domain, **attributes)
         return result
 
     def give(self, result: str, name: str) -> None:
-        self._add("Identity", [result], name, "")
+        self._add("Identity", [result], [name], "")
 
-    def _add(self, operator: str, inputs: list[str], result: str, domain: str, **attributes: Any) -> None:
+    def _add(self, operator: str, inputs: list[str], outputs: list[str], domain: str, **attributes: Any) -> None:
         name = self.scope.get_unique_operator_name(operator)
         version = ML_OPSET if domain else None  # the default of skl2onnx is later than it supports
         self.container.add_node(
-            operator, inputs, [result], op_domain=domain, op_version=version, name=name, **attributes
+            operator, inputs, outputs, op_domain=domain, op_version=version, name=name, **attributes
         )
 
     def _constant(self, values: NDArray[Any]) -> str:
@@ -100,6 +103,13 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     if container.target_opset < OPSET:
         raise ValueError(f"adacc needs a target_opset of {OPSET} or more, got {container.target_opset}")
     model, graph = fitted_model(operator.raw_operator), SklearnGraph(scope, container)
+    others = extra_columns(model)
+    if others:
+        raise ValueError(
+            f"the decision {str(model.decision)!r} needs the column {others[0]!r}, which is no feature, and a pipeline "
+            "cannot pass it on: export the model alone with adacc.export.to_onnx, or remove the rule with "
+            "set_decision(None)"
+        )
     # Integers can exceed the precision of float32.
     dtype = "float64" if _has(operator, DoubleTensorType) or _has(operator, Int64TensorType) else "float32"
     votes = votes_of(model, dtype)

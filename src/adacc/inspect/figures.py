@@ -57,7 +57,7 @@ def fit_tuned(method: str, X: Any, y: Any, rounds: Sequence[int], n_jobs: int | 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         if METHODS[method].rule.uses_costs:
-            search = CostSearchCV(model, rounds=list(rounds)).fit(X, y)
+            search = CostSearchCV(model, cv="training", rounds=list(rounds)).fit(X, y)
             return Fitted({T: best.estimator for T, best in search.best_by_rounds_.items()})
         fitted = model.fit(X, y)
     return Fitted(dict.fromkeys(rounds, fitted))

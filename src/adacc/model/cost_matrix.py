@@ -104,8 +104,13 @@ def error_costs(costs: Array) -> tuple[float, float]:
     return costs[0, 1] - costs[0, 0], costs[1, 0] - costs[1, 1]
 
 
-def cheapest(probabilities: Array, costs: Array) -> NDArray[np.intp]:
-    """Number of the class of minimum expected cost in each row; the first of equal ones."""
+def expected_costs(probabilities: Array, costs: Array) -> Array:
+    """Expected cost of predicting each class in each row, up to a constant of the row."""
     # Subtracting a constant from a row of costs does not change the argmin. Subtracting the maximum turns equal error
     # costs into minus the probabilities, without rounding.
-    return np.argmin(probabilities @ (costs - costs.max(axis=1, keepdims=True)), axis=1)
+    return probabilities @ (costs - costs.max(axis=1, keepdims=True))
+
+
+def cheapest(probabilities: Array, costs: Array) -> NDArray[np.intp]:
+    """Number of the class of minimum expected cost in each row; the first of equal ones."""
+    return np.argmin(expected_costs(probabilities, costs), axis=1)

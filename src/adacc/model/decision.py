@@ -1,11 +1,17 @@
-"""From scores to the predicted class."""
+"""From scores to the predicted class: ties, factors of probabilities, and decision rules."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adacc.algorithms.base import ROUNDING, Array
+from adacc.model.cost_matrix import expected_costs, expected_threshold
+from adacc.model.decision_spec import DecisionSpec
 
 
 def class_index(scores: Array, negative_class: int) -> NDArray[np.intp]:
@@ -35,3 +41,191 @@ def decision_scores(probabilities: Array, multipliers: Array) -> Array:
 def log_multipliers(multipliers: Array) -> Array:
     """Logarithms of the multipliers, of which one may be 0."""
     return np.log(np.maximum(multipliers, 1e-300))
+
+
+class Interval(NamedTuple):
+    """A measure on the tuning rows, and its 95 % interval on new rows."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class DecisionReport:
+    """What a decision achieves.
+
+    Attributes
+    ----------
+    rows : str
+        The rows it was measured on: "out-of-bag", "held-out", "training" or "given".
+    n_rows, n_positive : int
+        Number of these rows, and of the positive ones among them.
+    achieved : dict of Interval
+        By measure: "recall", "precision", "alerts_per_1000", for some rules also "fbeta" or "mean_cost".
+    threshold : Interval or None
+        The threshold; None if it was not tuned.
+    met : bool
+        Whether the rule's condition holds on the tuning rows. Otherwise the nearest threshold is used.
+    """
+
+    rows: str
+    n_rows: int
+    n_positive: int
+    achieved: dict[str, Interval]
+    threshold: Interval | None = None
+    met: bool = True
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A decision rule, ready for predictions.
+
+    For two classes a rule is a number per row, its `statistic`, which is compared with a threshold or ranked within the
+    batch: the score, the probability, or the share of the expected cost that a false negative has.
+
+    Attributes
+    ----------
+    spec : DecisionSpec
+        The rule.
+    positive : int
+        Number of the positive class of two; 0 for more classes.
+    threshold : float or None
+        The positive class is predicted if the statistic is at least this; None for "top" and for more classes.
+    report : DecisionReport or None
+        What the rule achieves on tuning rows; None if there were none.
+    """
+
+    spec: DecisionSpec
+    positive: int
+    threshold: float | None = None
+    report: DecisionReport | None = None
+
+    @property
+    def rule(self) -> str:
+        """The rule as text."""
+        return str(self.spec)
+
+    def __str__(self) -> str:
+        if self.threshold is None or self.spec.kind in ("threshold", "score"):
+            return self.rule
+        return f"{self.rule} ({self.statistic_name} >= {self.threshold:.4g})"
+
+    @property
+    def statistic_name(self) -> str:
+        """Name of the number that is compared with the threshold."""
+        if self.spec.kind == "row_cost":
+            return "cost-weighted probability"
+        return "probability" if self.spec.by_probability else "score"
+
+    def class_index(
+        self, scores: Array | None, probabilities: Callable[[], Array], columns: Mapping[str, NDArray[Any]]
+    ) -> NDArray[np.intp]:
+        """Number of the predicted class of each row.
+
+        `scores` rank the rows by how likely they are positive, `columns` are those that the rule names.
+        """
+        if self.spec.kind == "cost" and self.threshold is None:
+            costs = expected_costs(probabilities(), np.array(self.spec.costs))
+            # Costs that differ by rounding errors only are equal; the first class wins.
+            return np.argmax(
+                costs <= costs.min(axis=1, keepdims=True) + ROUNDING * np.abs(self.spec.costs).max(), axis=1
+            )
+        if self.spec.is_ranked:
+            assert scores is not None
+            days = None if self.spec.day_of is None else read_days(columns[self.spec.day_of], self.spec.day_of)
+            alert = largest(scores, int(self.spec.value), days)
+        else:
+            assert self.threshold is not None
+            alert = self.statistic(scores, probabilities, columns) >= self.threshold
+        return np.where(alert, self.positive, 1 - self.positive)
+
+    def statistic(
+        self, scores: Array | None, probabilities: Callable[[], Array], columns: Mapping[str, NDArray[Any]]
+    ) -> Array:
+        """The number of each row that is compared with the threshold."""
+        if not self.spec.by_probability:
+            assert scores is not None
+            return scores
+        p = probabilities()[:, self.positive]
+        if self.spec.kind != "row_cost":
+            return p
+        missed, alarm = (read_costs(each, columns) for each in (self.spec.fn, self.spec.fp))
+        return cost_share(p, missed, alarm)
+
+
+def untuned(spec: DecisionSpec, positive: int) -> Decision:
+    """The decision of a rule that needs no tuning, whose costs are a matrix."""
+    threshold = None
+    if spec.kind in ("threshold", "score"):
+        threshold = spec.value
+    elif spec.kind == "row_cost":
+        threshold = 0.5
+    elif spec.kind == "cost" and len(spec.costs) == 2:
+        threshold = expected_threshold(np.array(spec.costs)[np.ix_(*[[1 - positive, positive]] * 2)])
+    return Decision(spec, positive, threshold)
+
+
+def cost_share(p: Array, missed: Array | float, alarm: Array | float) -> Array:
+    """Share of the expected cost of a negative prediction in that of both predictions; 0 if neither costs anything.
+
+    At 0.5 or more a positive prediction is the cheaper one, or as cheap.
+    """
+    of_negative, of_positive = p * missed, (1.0 - p) * alarm
+    total = of_negative + of_positive
+    return np.divide(of_negative, total, out=np.zeros_like(total), where=total > 0.0)
+
+
+def largest(scores: Array, k: int, groups: NDArray[Any] | None = None) -> NDArray[np.bool_]:
+    """Whether each score is among the k largest, or the k largest of its group; of equal scores the first rows are.
+
+    Examples
+    --------
+    >>> largest(np.array([1.0, 3.0, 3.0, 2.0, 3.0]), 2).tolist()
+    [False, True, True, False, False]
+    """
+    order = np.argsort(-scores, kind="stable")
+    rank = np.arange(len(scores))
+    if groups is not None:
+        number = np.unique(groups, return_inverse=True)[1]
+        order = order[np.argsort(number[order], kind="stable")]
+        starts = np.concatenate([[0], np.cumsum(np.bincount(number))[:-1]])
+        rank = rank - starts[number[order]]
+    chosen = np.zeros(len(scores), dtype=bool)
+    chosen[order[rank < k]] = True
+    return chosen
+
+
+def read_costs(cost: float | str, columns: Mapping[str, NDArray[Any]]) -> Array | float:
+    """A constant cost, or the values of the column of this name."""
+    if not isinstance(cost, str):
+        return cost
+    try:
+        values = np.asarray(columns[cost], dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"the costs in column {cost!r} must be numbers, got {columns[cost]!r:.60}") from None
+    valid = np.isfinite(values) & (values >= 0.0)
+    if not valid.all():
+        row = int(np.argmin(valid))
+        raise ValueError(
+            f"the costs in column {cost!r} must be finite and not negative, got {values[row]} in row {row}"
+        )
+    return values
+
+
+def read_days(values: NDArray[Any], name: str) -> NDArray[Any]:
+    """The calendar day of each time: of dates and times, or of text in ISO format; whole numbers are days."""
+    values = np.asarray(values)
+    if values.dtype.kind in "iu":
+        return values
+    try:
+        if values.dtype.kind not in "MOUST":
+            raise ValueError
+        days = values.astype("datetime64[s]").astype("datetime64[D]")
+    except (TypeError, ValueError):
+        wanted = "dates, times, text such as '2024-01-31 12:00', or whole numbers of days"
+        raise ValueError(f"the column {name!r} must hold {wanted}, got {values[:1].tolist()}") from None
+    if np.isnat(days).any():
+        row = int(np.argmax(np.isnat(days)))
+        raise ValueError(f"the column {name!r} must not have missing times, got one in row {row}")
+    return days

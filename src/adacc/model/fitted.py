@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +15,23 @@ from adacc.data.binning import BinMapper, CategoryBins
 from adacc.data.category_levels import Unseen
 from adacc.data.columns import Table
 from adacc.model.calibration import Calibrator
-from adacc.model.decision import decision_scores
+from adacc.model.decision import Decision, decision_scores
 from adacc.model.ensemble import Ensemble
 from adacc.model.explainers import Explainer, make_explainer
+
+DECIMALS, PROBABILITY_DECIMALS = 10, 12
+"""Decimals to which a decision rule rounds scores and probabilities, so that rounding errors do not decide."""
+
+
+@dataclass(frozen=True)
+class TuningScores:
+    """Scores of rows by models that were trained without them, on which decision rules are tuned; two classes only."""
+
+    rows: str  # "out-of-bag" or "held-out"
+    scores: Array  # (n_rows,): as `FittedModel.scores`
+    is_positive: NDArray[np.bool_]  # (n_rows,)
+    weight: Array  # (n_rows,)
+    groups: NDArray[np.int64] | None = None  # (n_rows,): numbers of the groups; None if all rows are independent
 
 
 @dataclass(frozen=True)
@@ -36,6 +50,8 @@ class FittedModel:
     seed: int | None = None  # seed of the fit, which a warm start reuses
     # balanced accuracy of a forest on its tuning rows (NaN if a class has none); None for other models
     oob_balanced_accuracy: float | None = None
+    decision: Decision | None = None  # the rule that predicts labels; None if the scores do
+    tuning_scores: TuningScores | None = None  # None if there are no rows that the model was trained without
 
     @property
     def bin_mapper(self) -> BinMapper | None:
@@ -88,6 +104,23 @@ class FittedModel:
     def labels(self, decision: Array) -> NDArray[Any]:
         """The label that each row's decision scores predict."""
         return self.classes[self.ensemble.classes(decision)]
+
+    def predicted(self, scores: Array, columns: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
+        """The label of each row by the decision rule if there is one; `columns` are those that the rule names."""
+        if self.decision is None:
+            return self.labels(self.decision_scores(scores))
+        positive_scores = None if self.positive_class is None else self.positive_scores(scores)
+        index = self.decision.class_index(positive_scores, lambda: self.rounded_probabilities(scores), columns)
+        return self.classes[index]
+
+    def positive_scores(self, scores: Array) -> Array:
+        """`decision_scores` of two classes as decision rules read them: rounded, and larger for the positive class."""
+        decisive = np.round(self.decision_scores(scores), DECIMALS)
+        return decisive if self.positive_class == 1 else -decisive
+
+    def rounded_probabilities(self, scores: Array) -> Array:
+        """`probabilities` as decision rules read them."""
+        return np.round(self.probabilities(scores), PROBABILITY_DECIMALS)
 
     def probabilities(self, scores: Array) -> Array:
         """Probability of each class, shape (n_rows, n_classes)."""

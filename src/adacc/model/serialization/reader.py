@@ -6,7 +6,7 @@ therefore validated as untrusted input. docs/model-file.md describes the format.
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,62 +20,15 @@ from adacc.model.calibration import Calibrator, Isotonic, Sigmoid
 from adacc.model.coding import Codes, Coding, one_vs_one, one_vs_rest
 from adacc.model.ensemble import Ensemble
 from adacc.model.fitted import FittedModel
-from adacc.model.serialization import archive
 from adacc.model.serialization.archive import ModelFileError
+from adacc.model.serialization.decisions import read_decision_rule, read_tuning_scores
+from adacc.model.serialization.fields import FieldReader
 from adacc.model.serialization.jsonable import decode, decode_labels
-
-T = TypeVar("T")
 
 BY_CLASS = ("class_cost", "class_weight", "class_recall")
 AFTER_EARLY_STOPPING = "validation_balanced_accuracy"
 HISTORY = ("alpha", "weighted_error", "normaliser", *BY_CLASS, "bound", AFTER_EARLY_STOPPING)
 """Records of the rounds, with one number per round or one per class; `alpha` has either."""
-
-
-class FieldReader:
-    """Reads and removes the fields of a file; each must exist, and `check_nothing_left` reports unknown ones."""
-
-    def __init__(self, document: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-        self.document, self.arrays = dict(document), dict(arrays)
-
-    def entry(self, name: str, *kinds: type[T]) -> T:
-        """Entry of the document, which must have one of these types."""
-        if name not in self.document:
-            raise ModelFileError(f"{archive.DOCUMENT} has no {name!r}")
-        value = self.document.pop(name)
-        if type(value) not in kinds:
-            allowed = " or ".join(kind.__name__ for kind in kinds)
-            raise ModelFileError(f"{name!r} must be of type {allowed}, got {value!r:.80}")
-        return value
-
-    def has(self, name: str) -> bool:
-        """Whether there is an array of this name."""
-        return name in self.arrays
-
-    def array(self, name: str, dtype: Any, *shape: int | None) -> NDArray[Any]:
-        """Array with this dtype and shape; None stands for any size."""
-        if name not in self.arrays:
-            raise ModelFileError(f"there is no {name}.npy")
-        array = self.arrays.pop(name)
-        if array.dtype != dtype:
-            raise ModelFileError(f"{name}.npy must be of dtype {np.dtype(dtype)}, got {array.dtype}")
-        fits = [wanted in (None, size) for wanted, size in zip(shape, array.shape, strict=False)]
-        if array.ndim != len(shape) or not all(fits):
-            wanted = ", ".join("any" if size is None else str(size) for size in shape)
-            raise ModelFileError(f"{name}.npy must have the shape ({wanted}), got {array.shape}")
-        return array
-
-    def finite(self, name: str, *shape: int | None) -> Array:
-        """Array of finite floats."""
-        array = self.array(name, np.float64, *shape)
-        if not np.isfinite(array).all():
-            raise ModelFileError(f"{name}.npy must hold finite numbers")
-        return array
-
-    def check_nothing_left(self) -> None:
-        unknown = [*self.document, *(f"{name}.npy" for name in self.arrays)]
-        if unknown:
-            raise ModelFileError(f"format {archive.VERSION} has no field {unknown[0]!r:.80}")
 
 
 def read_model(fields: FieldReader) -> FittedModel:
@@ -84,6 +37,7 @@ def read_model(fields: FieldReader) -> FittedModel:
     features = _features(fields)
     ensemble = _ensemble(fields, features, len(classes))
     calibrator, multipliers = _calibration(fields, len(classes))
+    positive = 1 - ensemble.negative_class if len(classes) == 2 else 0
     return FittedModel(
         ensemble=ensemble,
         classes=classes,
@@ -94,6 +48,8 @@ def read_model(fields: FieldReader) -> FittedModel:
         training=fields.entry("training", dict, str, type(None)),
         seed=_seed(fields),
         oob_balanced_accuracy=_fraction(fields, "out_of_bag") if "out_of_bag" in fields.document else None,
+        decision=read_decision_rule(fields, classes, positive) if "decision_rule" in fields.document else None,
+        tuning_scores=read_tuning_scores(fields, len(classes)) if "tuning_rows" in fields.document else None,
     )
 
 

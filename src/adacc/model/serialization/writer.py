@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from importlib.metadata import version
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 from adacc.algorithms.base import Array
 from adacc.data.binning import CategoryBins, NumericBins
 from adacc.model.calibration import Calibrator, Sigmoid
-from adacc.model.fitted import FittedModel
+from adacc.model.decision import Decision, Interval
+from adacc.model.fitted import FittedModel, TuningScores
 from adacc.model.serialization.jsonable import encode
 
 
@@ -69,7 +71,44 @@ def describe(
         arrays["problems_finished"] = coding.finished.astype(np.uint8)
     if model.calibrator is not None and model.multipliers is not None:
         arrays["multipliers"] = model.multipliers
+    if model.decision is not None:
+        document["decision_rule"] = _describe_decision(model.decision)
+    if model.tuning_scores is not None:
+        document["tuning_rows"] = model.tuning_scores.rows
+        arrays |= _tuning_arrays(model.tuning_scores)
     return document, arrays
+
+
+def _describe_decision(decision: Decision) -> dict[str, Any]:
+    report = decision.report
+    described: dict[str, Any] = {"rule": decision.rule, "threshold": decision.threshold, "report": None}
+    if report is not None:
+        described["report"] = {
+            "rows": report.rows,
+            "n_rows": report.n_rows,
+            "n_positive": report.n_positive,
+            "met": report.met,
+            "threshold": None if report.threshold is None else _or_null(report.threshold),
+            "achieved": {name: _or_null(interval) for name, interval in report.achieved.items()},
+        }
+    return described
+
+
+def _or_null(interval: Interval) -> list[float | None]:
+    """Numbers for JSON, which has no NaN."""
+    return [value if isfinite(value) else None for value in interval]
+
+
+def _tuning_arrays(tuning: TuningScores) -> dict[str, NDArray[Any]]:
+    arrays: dict[str, NDArray[Any]] = {
+        "tuning_scores": tuning.scores,
+        "tuning_positive": tuning.is_positive.astype(np.uint8),
+    }
+    if (tuning.weight != 1.0).any():
+        arrays["tuning_weight"] = tuning.weight
+    if tuning.groups is not None:
+        arrays["tuning_groups"] = tuning.groups
+    return arrays
 
 
 def _check_notes(notes: dict[str, Any]) -> None:

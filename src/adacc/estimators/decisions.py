@@ -1,0 +1,145 @@
+"""Decision rules of a fitted model: the columns that they name, and their tuning."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from adacc.algorithms.base import Array
+from adacc.data.columns import is_frame
+from adacc.estimators.decision_tuning import LabelledRows, tune
+from adacc.model.decision import Decision, read_costs, untuned
+from adacc.model.decision_spec import DecisionSpec
+from adacc.model.fitted import FittedModel, TuningScores
+
+MAX_STORED_ROWS = 10_000
+"""Maximum number of rows of a class whose scores a model keeps."""
+
+NOT_CALIBRATED = (
+    "the decision {!r} minimizes the expected cost, but the probabilities of this model are not calibrated: fit it "
+    "with calibration='sigmoid', or put 'tuned' before the rule"
+)
+
+
+def split_columns(
+    spec: DecisionSpec | None, X: Any, columns: Any, features: Collection[str] | None
+) -> tuple[Any, dict[str, NDArray[Any]]]:
+    """X without the columns that are not features, and the columns that a rule names.
+
+    `columns` are a mapping or frame of them, or the values of the only one. Columns that are not given there are taken
+    from X.
+    """
+    if spec is None and columns is None:
+        return X, {}
+    names = () if spec is None else spec.columns
+    if columns is not None and not names:
+        reason = "there is no decision rule" if spec is None else f"the decision {str(spec)!r} needs none"
+        raise ValueError(f"columns must be None, as {reason}")
+    given = _given_columns(columns, names)
+    frame = nw.from_native(X) if is_frame(X) else None
+    found = {}
+    for name in names:
+        if name in given:
+            found[name] = np.asarray(given[name])
+        elif frame is not None and name in frame.columns:
+            found[name] = frame[name].to_numpy()
+        else:
+            raise ValueError(
+                f"the decision {str(spec)!r} needs the column {name!r}: give it in a frame X, or as "
+                f"columns={{{name!r}: values}}"
+            )
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        if found[name].shape != (n_rows,):
+            shape = found[name].shape
+            raise ValueError(
+                f"columns: {name!r} must have a value for each of the {n_rows} rows, got the shape {shape}"
+            )
+    if frame is not None and features is not None:
+        others = [name for name in names if name in frame.columns and name not in features]
+        X = frame.drop(others).to_native() if others else X
+    return X, found
+
+
+def _given_columns(columns: Any, names: tuple[str, ...]) -> Mapping[str, Any]:
+    if columns is None:
+        return {}
+    if is_frame(columns):
+        frame = nw.from_native(columns)
+        return {name: frame[name].to_numpy() for name in frame.columns}
+    if isinstance(columns, Mapping):
+        return columns
+    if len(names) > 1:
+        raise ValueError(f"columns must be a dict or a frame with the columns {', '.join(map(repr, names))}")
+    return dict.fromkeys(names, columns)
+
+
+def decide(
+    model: FittedModel, spec: DecisionSpec, tuning: TuningScores | None, columns: Mapping[str, NDArray[Any]]
+) -> Decision:
+    """Bind a rule to a model, and tune it on scores of rows that the model was trained without."""
+    spec = spec.for_classes(model.classes)
+    positive = model.positive_class
+    if positive is None:
+        _warn_uncalibrated(model, spec)
+        return untuned(spec, 0)
+    missing = [name for name in spec.columns if name not in columns]
+    if tuning is None or (missing and not spec.is_ranked):
+        if spec.needs_tuning:
+            reason = f"its column {missing[0]!r}" if tuning is not None else "scores of rows it was trained without"
+            raise ValueError(
+                f"the decision {str(spec)!r} must be tuned, but the model does not store {reason}: "
+                "give rows X and y that the model was not trained on"
+            )
+        tuning = None
+    _warn_uncalibrated(model, spec)
+    decision = untuned(spec, positive)
+    if tuning is None or spec.is_ranked:
+        return decision
+    scores = model.positive_scores(tuning.scores)
+    statistic = decision.statistic(scores, lambda: model.rounded_probabilities(tuning.scores), columns)
+    fn, fp = row_costs(spec, columns)
+    rows = LabelledRows(statistic, tuning.is_positive, tuning.weight, tuning.groups, fn, fp)
+    return tune(spec, positive, rows, tuning.rows)
+
+
+def row_costs(spec: DecisionSpec, columns: Mapping[str, NDArray[Any]]) -> tuple[Array | float, Array | float]:
+    """Costs of a false negative and of a false positive; 1 if the rule has no costs by row."""
+    if spec.kind != "row_cost":
+        return 1.0, 1.0
+    return read_costs(spec.fn, columns), read_costs(spec.fp, columns)
+
+
+def _warn_uncalibrated(model: FittedModel, spec: DecisionSpec) -> None:
+    if model.calibrator is None and spec.kind in ("cost", "row_cost") and not spec.tuned:
+        warnings.warn(NOT_CALIBRATED.format(str(spec)), UserWarning, stacklevel=4)
+
+
+def columns_in(X: Any, spec: DecisionSpec | None) -> dict[str, NDArray[Any]]:
+    """The columns that a rule names, as far as X is a frame that has them."""
+    if spec is None or not spec.columns or not is_frame(X):
+        return {}
+    frame = nw.from_native(X)
+    return {name: frame[name].to_numpy() for name in spec.columns if name in frame.columns}
+
+
+def thinned(tuning: TuningScores, seed: int) -> TuningScores:
+    """The scores that a model keeps: those of at most `MAX_STORED_ROWS` random rows of each class.
+
+    The weights of the rows that are kept are increased so that the classes have the same total weight as before.
+    """
+    rng, kept, weight = np.random.default_rng(seed), [], tuning.weight.copy()
+    for of_class in (~tuning.is_positive, tuning.is_positive):
+        members = np.flatnonzero(of_class)
+        if len(members) > MAX_STORED_ROWS:
+            total = weight[members].sum()
+            members = np.sort(rng.choice(members, MAX_STORED_ROWS, replace=False))
+            weight[members] *= total / weight[members].sum()
+        kept.append(members)
+    some = np.sort(np.concatenate(kept))
+    groups = None if tuning.groups is None else np.unique(tuning.groups[some], return_inverse=True)[1].astype(np.int64)
+    return TuningScores(tuning.rows, tuning.scores[some], tuning.is_positive[some], weight[some], groups)
