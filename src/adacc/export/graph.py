@@ -50,7 +50,7 @@ class OnnxGraph(Graph):
     ) -> str:
         names = [each if isinstance(each, str) else self._constant(each) for each in inputs]
         result = self._free(operator.lower())
-        outputs = [""] * output + [result]
+        outputs = [*(self._free("unused") for _ in range(output)), result]
         self.nodes.append(helper.make_node(operator, names, outputs, name=result, domain=domain, **attributes))
         return result
 

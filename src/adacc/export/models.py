@@ -41,8 +41,8 @@ def to_onnx(model: BaseAdditiveClassifier, dtype: str = "float32") -> onnx.Model
         strings, there is one input of shape (n_rows, 1) for each column, with its name; empty strings are missing.
         Columns that the decision rule names and that are no features are further inputs of shape (n_rows, 1) in
         float64.
-        Outputs: ``label`` (int64 or text) by the decision rule, ``probabilities`` of shape (n_rows, n_classes), and ``scores``, which is
-        `decision_function` in float64.
+        Outputs: ``label`` (int64 or text), by the decision rule if there is one, ``probabilities`` of shape (n_rows,
+        n_classes), and ``scores``, which is `decision_function` in float64.
 
     Raises
     ------

@@ -61,7 +61,8 @@ class SklearnGraph(Graph):
     ) -> str:
         names = [each if isinstance(each, str) else self._constant(each) for each in inputs]
         result = self.scope.get_unique_variable_name(operator.lower())
-        self._add(operator, names, [""] * output + [result], domain, **attributes)
+        unused = [self.scope.get_unique_variable_name("unused") for _ in range(output)]
+        self._add(operator, names, [*unused, result], domain, **attributes)
         return result
 
     def give(self, result: str, name: str) -> None:
