@@ -8,6 +8,7 @@ from math import isnan
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+from adacc.cli.decisions import other_columns, rule_columns
 from adacc.cli.evaluate_classes import format_multiclass, multiclass_result
 from adacc.cli.files import check_output
 from adacc.cli.model_file import ModelFile, open_model_file
@@ -18,6 +19,8 @@ from adacc.files import whole_file
 if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
+
+    from adacc.model.decision import Decision
 
 EXAMPLES = """\
 examples:
@@ -51,12 +54,14 @@ def evaluate(options: Namespace) -> None:
     target = options.target or model_file.notes.get("target")
     if not isinstance(target, str):
         raise ValueError(f"{model_file.path} does not store the name of its target column; give it with --target")
-    scored, is_binary = _score_rows(model_file, options, target), model_file.positive is not None
+    decision, is_binary = model_file.rule(options), model_file.positive is not None
+    scored = _score_rows(model_file, decision, options, target)
     result: dict[str, Any] = {
         "model": str(model_file.path),
         "data": options.data,
         "target": target,
         "threshold": options.threshold,
+        "decision": None if decision is None else decision.rule,
         "rows": len(scored[0]),
         **(_binary_result(model_file, *scored) if is_binary else multiclass_result(model_file.labels, *scored)),
     }
@@ -68,17 +73,25 @@ def evaluate(options: Namespace) -> None:
     echo((_format_binary if is_binary else format_multiclass)(result))
 
 
-def _score_rows(model_file: ModelFile, options: Namespace, target: str) -> list[NDArray[Any]]:
+def _score_rows(
+    model_file: ModelFile, decision: Decision | None, options: Namespace, target: str
+) -> list[NDArray[Any]]:
     """The true and the predicted class index of each row, and of two classes the score and the probability of the
     positive class, of several the probability of each class.
     """
     import numpy as np
 
+    from adacc.model.fitted import DECIMALS
     from adacc.tables.errors import TableError, source_name
 
     batches, reader = [], LabelReader(model_file, source_name(options.data), target)
-    for X, kept in model_file.open(options, [target]):
-        columns = [reader.read(kept[target]), model_file.class_index(X, options.threshold).astype(np.int16)]
+    others = [] if decision is None else other_columns(decision.spec, model_file.kinds)
+    ranked, days = decision is not None and decision.spec.is_ranked, []
+    for X, kept in model_file.open(options, dict.fromkeys([target, *others])):
+        found = {} if decision is None else rule_columns(decision.spec, X, kept, options.decimal)
+        index = np.zeros(len(X)) if ranked else model_file.class_index(X, options.threshold, found)
+        days.append(found)
+        columns = [reader.read(kept[target]), index.astype(np.int16)]
         if model_file.positive is not None:
             sign = 1.0 if model_file.positive == 1 else -1.0
             columns += [
@@ -90,7 +103,12 @@ def _score_rows(model_file: ModelFile, options: Namespace, target: str) -> list[
         batches.append(columns)
     if not batches:
         raise TableError(f"{source_name(options.data)} has no rows, only column names")
-    return [np.concatenate(column) for column in zip(*batches, strict=True)]
+    scored = [np.concatenate(column) for column in zip(*batches, strict=True)]
+    if ranked:
+        assert decision is not None
+        together = {name: np.concatenate([each[name] for each in days]) for name in days[0]}
+        scored[1] = decision.class_index(np.round(scored[2], DECIMALS), lambda: scored[3], together).astype(np.int16)
+    return scored
 
 
 class LabelReader:

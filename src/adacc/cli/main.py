@@ -28,6 +28,7 @@ FAILED, USAGE, STOPPED = 1, 2, 130
 COMMANDS = (
     "compare",
     "train",
+    "decide",
     "predict",
     "evaluate",
     "explain",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from adacc.data.category_levels import Unseen
     from adacc.estimators.base import BaseAdditiveClassifier
+    from adacc.model.decision import Decision
     from adacc.tables import Batches
 
 
@@ -100,14 +101,41 @@ class ModelFile:
 
         return self.model.fitted_model_.unseen_categories(read_known(self.model, X))
 
-    def class_index(self, X: Any, threshold: float | None) -> NDArray[np.intp]:
-        """The predicted class index of each row: the model's decision, or by a threshold on the positive class."""
+    @property
+    def decision(self) -> Decision | None:
+        """The decision rule of the model."""
+        return self.model.decision_
+
+    def rule(self, options: Namespace) -> Decision | None:
+        """The decision rule that applies with these options; a note on standard error names it."""
+        if self.decision is None or options.threshold is not None:
+            return None
+        echo_note(f"decision rule: {self.decision}")
+        return self.decision
+
+    def class_index(
+        self, X: Any, threshold: float | None, columns: dict[str, NDArray[Any]] | None = None
+    ) -> NDArray[np.intp]:
+        """The predicted class index of each row: the model's decision, or by a threshold on the positive class.
+
+        `columns` are those that the decision rule names.
+        """
         import pandas as pd
 
         if threshold is None or self.positive is None:
-            return pd.Index(self.model.classes_).get_indexer(self.model.predict(X))
+            return pd.Index(self.model.classes_).get_indexer(self.model.predict(X, columns=columns or None))
         is_positive = self.model.predict_proba(X)[:, self.positive] >= threshold
         return (is_positive == bool(self.positive)).astype("intp")
+
+    def positive_scores(self, X: Any) -> NDArray[np.float64]:
+        """The scores of two classes, larger for the positive one, as decision rules read them."""
+        return self.model.fitted_model_.positive_scores(self.scores(X))
+
+    def scores(self, X: Any) -> NDArray[np.float64]:
+        """The scores of the fitted model."""
+        from adacc.estimators.base import read_known
+
+        return self.model.fitted_model_.scores(read_known(self.model, X))
 
     def check_two_classes(self, flag: str) -> None:
         if len(self.labels) != 2:

@@ -6,7 +6,7 @@ import re
 import shlex
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Collection, Iterable
-from math import nan
+from math import inf, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -125,6 +125,16 @@ def probability(text: str) -> float:
         value = nan
     if not 0.0 <= value <= 1.0:
         raise ArgumentTypeError(f"must be a number from 0 to 1, got {text!r}")
+    return value
+
+
+def cost_value(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = nan
+    if not 0.0 < value < inf:
+        raise ArgumentTypeError(f"must be a number above 0, got {text!r}")
     return value
 
 

@@ -7,9 +7,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from adacc.algorithms.catalog import FORESTS
+from adacc.cli.decisions import other_columns
 from adacc.cli.options import open_input
 from adacc.cli.progress import progress_bar
-from adacc.cli.train_shared import Trained, costs_by_label, dropped_columns, monotonic_by_name, split_columns
+from adacc.cli.train_shared import (
+    Trained,
+    check_rule_columns,
+    costs_by_label,
+    dropped_columns,
+    monotonic_by_name,
+    split_columns,
+)
 from adacc.compare.final_model import choose_booster
 from adacc.distributed.memory import read_size
 from adacc.distributed.parquet import count_pairs, fit_partitions, open_partitions
@@ -21,8 +29,10 @@ from adacc.tables.target import choose_positive, count_labels, name_of_rest
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from adacc.model.decision_spec import DecisionSpec
 
-def train_from_disk(options: Namespace) -> Trained:
+
+def train_from_disk(options: Namespace, spec: DecisionSpec | None) -> Trained:
     """Train out of core; the model is the same as in memory."""
     limit = read_size(options.memory_limit, "--memory-limit")
     if options.calibrate is not None:
@@ -34,7 +44,13 @@ def train_from_disk(options: Namespace) -> Trained:
             f"--method {options.method} needs all rows in memory to draw bags; choose another method, or leave out "
             "--memory-limit"
         )
+    if spec is not None and spec.needs_tuning:
+        raise ValueError(
+            f"the rule {str(spec)!r} needs all rows in memory for cross-validation: train without it, and then set it "
+            "with `adacc decide MODEL DATA --rule RULE` on rows that were not used for training"
+        )
     opened = open_input(options)
+    check_rule_columns(spec, opened, options)
     # There are no inner splits, so groups and times are only removed from the features.
     chunks = Chunks(opened, [*dropped_columns(options), *split_columns(options)], options.target)
     values, n_rows = count_labels(chunks, options.target)
@@ -55,7 +71,11 @@ def train_from_disk(options: Namespace) -> Trained:
             estimator, chunks, options.target, None, limit, options.scratch, report_progress, relabel
         )
         model = fit_partitions(estimator, partitions, check_chunks)
+        if spec is not None and not (spec.is_ranked or other_columns(spec, chunks.kinds)):
+            model.set_decision(spec)
         counts = sum(partitions.results(PartitionTask(count_pairs, ([model],))))[0]
+    if spec is not None:
+        model.set_decision(spec)
     return Trained(model, chunks.kinds, positive, others, counts)
 
 

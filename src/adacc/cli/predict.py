@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
+from adacc.cli.decisions import other_columns, rule_columns
 from adacc.cli.files import check_output
 from adacc.cli.model_file import ModelFile, open_model_file
 from adacc.cli.options import add_model, add_text_format, add_threshold, path
@@ -18,7 +19,11 @@ from adacc.cli.terminal import echo, printable
 from adacc.files import whole_file
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
+
+    from adacc.model.decision import Decision
 
 EXAMPLES = """\
 examples:
@@ -33,7 +38,8 @@ def add_parser_to(commands: Any) -> None:
     top: ArgumentParser = commands.add_parser(
         "predict", help="Predict the rows of a table.", epilog=EXAMPLES,
         description="Predict the rows of a table, in their order. The table can be larger than memory.\n"
-        "Columns are matched by name; other columns are ignored.",
+        "Columns are matched by name; other columns are ignored. If the model has a decision\n"
+        "rule, it is applied, and a message says so; see `adacc decide`.",
     )  # fmt: skip
     add_model(top)
     top.add_argument("data", metavar="DATA", help="Table to predict; - is standard input.")
@@ -59,11 +65,12 @@ def predict(options: Namespace) -> None:
     if options.threshold is not None:
         model_file.check_two_classes("--threshold")
     _check_id(model_file, options)
-    batches = model_file.open(options, [] if options.id is None else [options.id])
+    decision = model_file.rule(options)
+    others = [] if decision is None else other_columns(decision.spec, model_file.kinds)
+    batches = model_file.open(options, dict.fromkeys([*([] if options.id is None else [options.id]), *others]))
     counts: Counter[Any] = Counter()
     with _output(options.output) as output:
-        for X, kept in batches:
-            predictions = _predictions(model_file, X, kept, options)
+        for predictions in _all_predictions(model_file, decision, batches, options):
             counts.update(predictions["prediction"].value_counts().to_dict())
             output.write(predictions)
         if not counts:
@@ -78,12 +85,34 @@ def _check_id(model_file: ModelFile, options: Namespace) -> None:
         raise ValueError(f"--id {options.id} is also a column of the output; rename the column of the table")
 
 
-def _predictions(model_file: ModelFile, X: pd.DataFrame, kept: pd.DataFrame, options: Namespace) -> pd.DataFrame:
+def _all_predictions(
+    model_file: ModelFile, decision: Decision | None, batches: Iterator[tuple[Any, Any]], options: Namespace
+) -> Iterator[pd.DataFrame]:
+    """The predictions of each batch; of a rule that ranks the rows of the table, of all batches at once."""
+    import numpy as np
     import pandas as pd
 
-    predictions = pd.DataFrame(
-        {"prediction": model_file.model.classes_[model_file.class_index(X, options.threshold)]}, index=X.index
-    )
+    waiting, scores, columns = [], [], []
+    for X, kept in batches:
+        found = {} if decision is None else rule_columns(decision.spec, X, kept, options.decimal)
+        if decision is None or not decision.spec.is_ranked:
+            yield _predictions(model_file, X, kept, model_file.class_index(X, options.threshold, found), options)
+            continue
+        waiting.append(_predictions(model_file, X, kept, np.zeros(len(X), dtype=np.intp), options))
+        scores.append(model_file.positive_scores(X))
+        columns.append(found)
+    if decision is not None and waiting:
+        together = {name: np.concatenate([each[name] for each in columns]) for name in columns[0]}
+        index = decision.class_index(np.concatenate(scores), lambda: np.empty(0), together)
+        yield pd.concat(waiting).assign(prediction=model_file.model.classes_[index])
+
+
+def _predictions(
+    model_file: ModelFile, X: pd.DataFrame, kept: pd.DataFrame, index: NDArray[np.intp], options: Namespace
+) -> pd.DataFrame:
+    import pandas as pd
+
+    predictions = pd.DataFrame({"prediction": model_file.model.classes_[index]}, index=X.index)
     if options.proba:
         predictions[[f"p_{label}" for label in model_file.labels]] = model_file.model.predict_proba(X)
     if options.id is not None:

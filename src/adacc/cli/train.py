@@ -8,6 +8,7 @@ from math import isnan, nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adacc.cli.compilation import compiled_kernels
+from adacc.cli.decisions import RULES_HELP, add_rule_options, expects_calibration, format_decision, read_rule
 from adacc.cli.files import check_output
 from adacc.cli.options import (
     QUOTING_HELP,
@@ -22,14 +23,23 @@ from adacc.cli.options import (
     seed,
     text_format,
 )
-from adacc.cli.terminal import echo, format_number, format_percent, format_table, printable
-from adacc.cli.train_shared import Trained, costs_by_label, dropped_columns, monotonic_by_name, split_columns
+from adacc.cli.terminal import echo, echo_note, format_number, format_percent, format_table, printable
+from adacc.cli.train_shared import (
+    Trained,
+    check_rule_columns,
+    costs_by_label,
+    dropped_columns,
+    monotonic_by_name,
+    predict_training_rows,
+    split_columns,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
     from adacc.estimators.base import BaseAdditiveClassifier
+    from adacc.model.decision_spec import DecisionSpec
 
 EXAMPLES = (
     """\
@@ -40,10 +50,14 @@ examples:
   adacc train digits.parquet --target digit --positive 8 --id picture --model eight.adacc
   zcat claims.csv.gz | adacc train - --target fraud --drop agent,notes --model fraud.adacc
   adacc train big.parquet --target fraud --memory-limit 1GB --model fraud.adacc
+  adacc train claims.csv --target fraud --decide 'recall>=0.9' --model fraud.adacc
+  adacc train claims.csv --target fraud --cost-column amount --alarm-cost 5 --model fraud.adacc
   adacc train claims.csv --target fraud --drop '"amount, EUR",town' --sep ';' --decimal , --model fraud.adacc
 
 """
     + QUOTING_HELP
+    + "\n"
+    + RULES_HELP
 )
 
 
@@ -67,6 +81,7 @@ def add_parser_to(commands: Any) -> None:
         help="Label of the positive class (default: the rarer of two). With more than two classes, train this class "
         "against the rest, which is labelled 'other'; without it, train a multi-class model.",
     )  # fmt: skip
+    add_rule_options(top, "--decide")
     add_text_format(top)
     top.add_argument("--drop", type=names, default=[], metavar="A,B", help="Columns to drop; see below for commas.")
     top.add_argument("--id", metavar="COL", help="Column that identifies the rows; it is not used as a feature.")
@@ -123,14 +138,18 @@ class Labels(NamedTuple):
 def train(options: Namespace) -> None:
     check_output(options.model, options.data)
     _check_method(options.method)
+    spec = read_rule(options, "--decide")
+    if expects_calibration(spec) and options.calibrate is None and options.memory_limit is None:
+        options.calibrate = "sigmoid"
+        echo_note("the decision rule needs calibrated probabilities: --calibrate sigmoid")
     if options.memory_limit is None:
         if options.scratch is not None:
             raise ValueError("--scratch needs --memory-limit")
-        trained = _in_memory(options)
+        trained = _in_memory(options, spec)
     else:
         from adacc.cli.out_of_core import train_from_disk
 
-        trained = train_from_disk(options)
+        trained = train_from_disk(options, spec)
     notes = {
         "target": options.target,
         "kinds": trained.kinds,
@@ -143,7 +162,7 @@ def train(options: Namespace) -> None:
     _print_summary(options, trained)
 
 
-def _in_memory(options: Namespace) -> Trained:
+def _in_memory(options: Namespace, spec: DecisionSpec | None) -> Trained:
     from sklearn.metrics import confusion_matrix
 
     from adacc.algorithms.catalog import FORESTS
@@ -153,7 +172,9 @@ def _in_memory(options: Namespace) -> Trained:
 
     not_features = split_columns(options)
     with compiled_kernels("stumps", "frames", *(["trees"] if options.method in FORESTS else [])):
-        frame = read_frame(open_input(options), dropped_columns(options), not_features, options.target)
+        opened = open_input(options)
+        check_rule_columns(spec, opened, options)
+        frame = read_frame(opened, dropped_columns(options), not_features, options.target)
     labels = _labels(frame, options)
     group, time = (None if name is None else frame[name] for name in (options.group, options.time))
     check_dependence(group, time, options.data)
@@ -164,8 +185,9 @@ def _in_memory(options: Namespace) -> Trained:
         options.method, X, labels.y, labels.positive, options.rounds, options.seed, given, options.calibrate,
         groups=frame[not_features[0]].to_numpy() if not_features else None, in_time=time is not None,
         monotonic_cst=monotonic_by_name(options.monotonic, kinds, labels.y, labels.positive),
+        decision=None if spec is None else str(spec),
     )  # fmt: skip
-    counts = confusion_matrix(labels.y, model.predict(X), labels=model.classes_)
+    counts = confusion_matrix(labels.y, predict_training_rows(model, X), labels=model.classes_)
     return Trained(model, kinds, labels.positive, labels.others, counts)
 
 
@@ -218,6 +240,8 @@ def _print_summary(options: Namespace, trained: Trained) -> None:
         )
     echo("\n" + format_table([options.target, "rows", "share", "training recall"], rows))
     echo(f"\n{_caveat(model, options)}")
+    if model.decision_ is not None:
+        echo(f"\n{format_decision(model.decision_)}")
     echo(f"\n{options.model}: {_format_bytes(options.model.stat().st_size)}. Next:")
     predict = ["adacc", "predict", str(options.model), "NEW.csv", *text_format(options), "--proba", "-o", "scores.csv"]
     echo(f"  {shlex.join(predict)}")

@@ -6,12 +6,15 @@ from argparse import Namespace
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from adacc.cli.decisions import other_columns
 from adacc.cli.terminal import join_names
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from adacc.estimators.base import BaseAdditiveClassifier
+    from adacc.model.decision_spec import DecisionSpec
+    from adacc.tables.sources import OpenTable
 
 
 class Trained(NamedTuple):
@@ -55,6 +58,29 @@ def monotonic_by_name(
         raise ValueError("--monotonic needs two classes; give the class to be found by --positive")
     sign = 1 if np.unique(y).tolist()[1] == positive else -1
     return {name: sign * direction for name, direction in given.items()}
+
+
+def check_rule_columns(spec: DecisionSpec | None, opened: OpenTable, options: Namespace) -> None:
+    """Raise an error if the table lacks a column that the rule names, or does not use it where it must be tuned on."""
+    from adacc.tables.errors import missing_column
+
+    for name in () if spec is None else spec.columns:
+        if name not in opened.names:
+            raise missing_column(opened.where, name, opened.names)
+        if spec is not None and spec.needs_tuning and name in (*dropped_columns(options), *split_columns(options)):
+            raise ValueError(
+                f"the rule {str(spec)!r} is tuned in training, for which {name!r} must be a feature: leave out "
+                "'tuned', or set the rule with `adacc decide` on other rows"
+            )
+
+
+def predict_training_rows(model: BaseAdditiveClassifier, X: Any) -> NDArray[Any]:
+    """Predictions of the training rows; by the scores if the rule ranks rows or needs a column that is no feature."""
+    decision = model.decision_
+    if decision is None or not (decision.spec.is_ranked or other_columns(decision.spec, X.columns)):
+        return model.predict(X)
+    fitted = model.fitted_model_
+    return fitted.labels(model.decision_function(X))
 
 
 def costs_by_label(given: str | dict[str, float] | None, y: NDArray[Any]) -> Any:

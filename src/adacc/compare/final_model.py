@@ -39,10 +39,16 @@ def fit(
     groups: NDArray[Any] | None = None,  # inner splits keep them together or, if `in_time`, follow them as times
     in_time: bool = False,
     monotonic_cst: dict[str, int] | None = None,
+    decision: Any = None,  # the decision rule, tuned on rows that are held out as for the calibration
 ) -> BaseAdditiveClassifier:
     """Fit a method; unless `costs` are given, costs are tuned by F1 on the training rows, as in the paper."""
     chosen = choose(method, pos_label, rounds, seed, costs, calibration, in_time, monotonic_cst)
-    chosen.fit(X, y, groups=groups)
+    if decision is not None:
+        model = chosen.estimator if isinstance(chosen, CostSearchCV) else chosen
+        model.set_params(decision=decision)
+        if in_time and isinstance(model, BaseBoosting):
+            model.set_params(calibration_cv=TimeSplit(CALIBRATION_FOLDS))
+    chosen = chosen.fit(X, y, groups=groups)
     return chosen.best_estimator_ if isinstance(chosen, CostSearchCV) else chosen
 
 

@@ -1,0 +1,107 @@
+"""Decision rules on the command line: options, the columns that rules name, and reports."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+from adacc.cli.options import cost_value
+from adacc.cli.terminal import format_number, format_percent
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from adacc.model.decision import Decision, Interval
+    from adacc.model.decision_spec import DecisionSpec
+
+RULES_HELP = """\
+decision rules:
+  recall>=0.9, precision>=0.5        a threshold of at least this recall or precision
+  alerts<=20/1000                    a threshold of at most 20 alerts per 1,000 rows
+  top=50, top=50 per day of COLUMN   the 50 rows of the highest score of the table, or of each day
+  f1, fbeta=2                        the threshold of the best F-beta
+  threshold=0.3, score=0             a threshold on the probability or the score
+  cost=[[0, 1], [20, 0]]             minimum expected cost; rows are true classes, columns predicted ones
+  cost={"fraud": 20, "fine": 1}      the same, with the cost of missing each class
+  fn=amount, fp=5                    the same with costs by row: column or number for a false negative and a false alarm
+"tuned" before the last three tunes the threshold instead of relying on calibrated probabilities.
+"""
+"""The rules, for the help texts."""
+
+MEASURES = {
+    "recall": "recall",
+    "precision": "precision",
+    "alerts_per_1000": "alerts per 1,000 rows",
+    "fbeta": "F-beta",
+    "mean_cost": "mean cost of a row",
+}
+
+
+def add_rule_options(top: ArgumentParser, flag: str) -> None:
+    top.add_argument(flag, metavar="RULE", help="Decision rule, such as 'recall>=0.9'; see below.")
+    top.add_argument(
+        "--cost-column", metavar="COL",
+        help="Column of the cost of a false negative, such as an amount: the rule 'fn=COL, fp=--alarm-cost'.",
+    )  # fmt: skip
+    top.add_argument("--alarm-cost", type=cost_value, metavar="C", help="Cost of a false alarm, with --cost-column.")
+
+
+def read_rule(options: Namespace, flag: str) -> DecisionSpec | None:
+    """The rule that the options ask for; None if they ask for none."""
+    from adacc.model.decision_spec import DecisionSpec, read_decision
+
+    text = getattr(options, flag[2:])
+    if options.cost_column is None and options.alarm_cost is None:
+        return None if text is None else read_decision(text)
+    if text is not None:
+        raise ValueError(f"{flag} and --cost-column are two rules; give one of them")
+    if options.cost_column is None or options.alarm_cost is None:
+        raise ValueError("--cost-column and --alarm-cost must be given together")
+    return DecisionSpec("row_cost", fn=options.cost_column, fp=options.alarm_cost)
+
+
+def expects_calibration(spec: DecisionSpec | None) -> bool:
+    """Whether the rule relies on calibrated probabilities."""
+    return spec is not None and spec.kind in ("cost", "row_cost") and not spec.tuned
+
+
+def other_columns(spec: DecisionSpec, features: Collection[str]) -> list[str]:
+    """The columns that the rule names and that are no features."""
+    return [name for name in spec.columns if name not in features]
+
+
+def rule_columns(
+    spec: DecisionSpec, X: pd.DataFrame, kept: pd.DataFrame, decimal: str | None
+) -> dict[str, NDArray[Any]]:
+    """The columns that the rule names; costs in a text file are converted to numbers."""
+    found = {}
+    for name in spec.columns:
+        column = X[name] if name in X else kept[name]
+        if decimal == "," and column.dtype == object and name != spec.day_of:
+            column = column.map(lambda cell: cell.replace(",", ".") if isinstance(cell, str) else cell)
+        found[name] = column.to_numpy()
+    return found
+
+
+def format_decision(decision: Decision) -> str:
+    """The rule, its threshold and what it achieves, in lines."""
+    report = decision.report
+    if report is None:
+        return f"decision: {decision}"
+    lines = [
+        f"decision: {decision.rule}, measured on {report.n_rows:,} {report.rows} rows, {report.n_positive:,} positive; "
+        "in brackets the 95% interval for new rows"
+    ]
+    if decision.threshold is not None and report.threshold is not None:
+        lines.append(f"  threshold: {decision.statistic_name} >= {_format(report.threshold)}")
+    for name, label in MEASURES.items():
+        if name in report.achieved:
+            lines.append(f"  {label}: {_format(report.achieved[name], percent=name in ('recall', 'precision'))}")
+    return "\n".join(lines)
+
+
+def _format(interval: Interval, percent: bool = False) -> str:
+    value, low, high = (format_percent(x) if percent else format_number(x) for x in interval)
+    return f"{value} [{low}, {high}]"
