@@ -92,7 +92,7 @@ def format_decision(decision: Decision) -> str:
         return f"decision: {decision}"
     lines = [
         f"decision: {decision.rule}, measured on {report.n_rows:,} {report.rows} rows, {report.n_positive:,} positive; "
-        "in brackets the 95% interval for new rows"
+        "in brackets the 95% interval for as many new rows"
     ]
     if decision.threshold is not None and report.threshold is not None:
         lines.append(f"  threshold: {decision.statistic_name} >= {_format(report.threshold)}")

@@ -20,7 +20,7 @@ from adacc.distributed.cluster import Cluster, DaskPartitions, aligned_with, is_
 from adacc.distributed.training import check_supported, train
 from adacc.docstrings import described
 from adacc.estimators import classifiers
-from adacc.estimators.base import restore
+from adacc.estimators.base import COLUMNS, restore
 from adacc.estimators.booster import FAILED_AT_ONCE, BaseBoosting, report_round, settings_of
 from adacc.estimators.input_validation import read_weight, set_columns
 from adacc.estimators.parameters import parameters
@@ -113,10 +113,41 @@ class DaskMixin:
         """
         self.to_local().save(path, notes)
 
-    @described(ROWS, returns=f"array, or Series of a frame's index, of shape (n_samples,){LAZY}")
-    def predict(self: Any, X: Any) -> Any:
-        """Predict the class of each row."""
+    @described(ROWS | COLUMNS, returns=f"array, or Series of a frame's index, of shape (n_samples,){LAZY}")
+    def predict(self: Any, X: Any, columns: Any = None) -> Any:
+        """Predict the class of each row, by the decision rule if there is one."""
+        if not is_dask(X):
+            return self.to_local().predict(X, columns)
+        if columns is not None:
+            raise ValueError("columns must be None for a Dask collection: give the columns of the rule in a frame X")
+        if self.decision_ is not None and self.decision_.spec.is_ranked:
+            raise ValueError(
+                f"the decision {self.decision_.rule!r} ranks all rows, but a Dask collection is predicted by "
+                "partition: rank its decision_function instead"
+            )
         return self._predict_with("predict", X)
+
+    def set_decision(self: Any, rule: Any, X: Any = None, y: Any = None, **options: Any) -> Any:
+        """Set the rule by which `predict` decides; see the local classifier. X and y must be in memory.
+
+        Parameters
+        ----------
+        rule : str, dict, array or None
+            The rule.
+        X : array, sparse matrix or frame of shape (n_samples, n_features), default=None
+            Rows on which the rule is tuned, not training rows.
+        y : array of shape (n_samples,), default=None
+            Their labels.
+        **options
+            Further arguments of the local classifier.
+
+        Returns
+        -------
+        self
+        """
+        if is_dask(X) or is_dask(y):
+            raise TypeError("X and y must be in memory to tune a decision, got a Dask collection: call its compute()")
+        return restore(self, self.to_local().set_decision(rule, X, y, **options).fitted_model_)
 
     @described(ROWS, returns=f"array or frame of shape (n_samples, n_classes){LAZY}")
     def predict_proba(self: Any, X: Any) -> Any:

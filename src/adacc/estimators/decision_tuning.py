@@ -1,8 +1,8 @@
 """Tuning of decision rules on rows with known classes, and what they achieve, with bootstrap intervals.
 
-A rule is tuned over all thresholds that separate the rows. Its intervals come from the bootstrap: the rule is tuned
-again on each resample, and the difference between what it achieves on the resample and on all rows shows how much
-tuning and sampling distort the result [Efron 1983].
+A rule is tuned over all thresholds that separate the rows. Its intervals are for as many new rows, and come from the
+bootstrap: the rule is tuned on one resample and applied to another one. The difference between what it achieves on the
+two shows how much tuning and sampling distort the result [Efron 1983].
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -227,17 +228,17 @@ def _report(
     differences: dict[str, list[float]] = {name: [] for name in found}
     thresholds = []
     merged, merged_level = _merge_levels(rows)
-    on_merged = next(_resampled(merged, None, 1)).measures(spec, slice(None))
     fixed = int(np.searchsorted(merged_level, chosen))
     n_resamples = FEW_RESAMPLES if len(levels) > MANY_LEVELS else N_RESAMPLES
-    for resampled in _resampled(merged, np.random.default_rng(seed), n_resamples):
-        if not (resampled.n_positive > 0.0 and resampled.n_negative > 0.0):
+    for tuned_on, applied_to in pairwise(_resampled(merged, np.random.default_rng(seed), n_resamples + 1)):
+        if not all(each.n_positive > 0.0 and each.n_negative > 0.0 for each in (tuned_on, applied_to)):
             continue
-        i = choose(spec, resampled)[0] if spec.needs_tuning else fixed
+        i = choose(spec, tuned_on)[0] if spec.needs_tuning else fixed
         thresholds.append(threshold_at(merged.levels, i))
-        for name, seen in resampled.measures(spec, i).items():
-            pair = np.array([seen, on_merged[name][i]])
-            differences[name].append(float(-np.diff(_spread_out(name, pair, n_rows))[0]))
+        for (name, seen), new in zip(
+            tuned_on.measures(spec, i).items(), applied_to.measures(spec, i).values(), strict=True
+        ):
+            differences[name].append(float(-np.diff(_spread_out(name, np.array([seen, new]), n_rows))[0]))
     achieved = {name: _interval(name, value[name], np.array(differences[name]), n_rows) for name in found}
     if "mean_cost" in achieved:
         alarms = float(outcomes.fp[chosen] / outcomes.n_negative)
@@ -262,9 +263,9 @@ def _scale(name: str) -> float:
 
 
 def _interval(name: str, value: float, differences: Array, n_rows: dict[str, int]) -> Interval:
-    """The value less the differences between resamples and all rows, which are those between all rows and new ones.
+    """The value less the differences between two resamples, which are those between the tuning rows and new rows.
 
-    It contains the interval of a share of as many rows, because resamples of a perfect result are all perfect.
+    It contains the interval of a share, because resamples of a perfect result are all perfect.
     """
     low, high = _quantiles(differences[np.isfinite(differences)])
     ends = _spread_out(name, np.array([value, value]), n_rows) - np.array([high, low])
@@ -277,16 +278,18 @@ def _interval(name: str, value: float, differences: Array, n_rows: dict[str, int
 
 
 def share_interval(share: float, n_rows: int) -> tuple[float, float]:
-    """Interval of a share of independent rows, by Jeffreys' prior [Brown, Cai & DasGupta 2001].
+    """Interval of the share of as many new rows, by Jeffreys' prior [Brown, Cai & DasGupta 2001].
+
+    New rows add as much variance as these, like half as many rows.
 
     Examples
     --------
     >>> [round(end, 2) for end in share_interval(1.0, 20)]
-    [0.88, 1.0]
+    [0.78, 1.0]
     """
     if not (n_rows and np.isfinite(share)):
         return np.nan, np.nan
-    yes, no = share * n_rows, (1.0 - share) * n_rows
+    yes, no = share * n_rows / 2.0, (1.0 - share) * n_rows / 2.0
     tail = (1.0 - CONFIDENCE) / 2.0
     low = 0.0 if yes == 0.0 else float(betaincinv(yes + 0.5, no + 0.5, tail))
     return low, 1.0 if no == 0.0 else float(betaincinv(yes + 0.5, no + 0.5, 1.0 - tail))

@@ -44,7 +44,7 @@ def log_multipliers(multipliers: Array) -> Array:
 
 
 class Interval(NamedTuple):
-    """A measure on the tuning rows, and its 95 % interval on new rows."""
+    """A measure on the tuning rows, and its 95 % interval on as many new rows."""
 
     value: float
     low: float

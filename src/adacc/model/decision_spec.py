@@ -156,7 +156,7 @@ def _invalid(text: str, reason: str) -> ValueError:
 
 
 def _hint(text: str) -> str:
-    match = re.fullmatch(r"(recall|precision|alerts)\s*(>|<|=|<=|>=)\s*(.*)", text)
+    match = re.fullmatch(r"(recall|precision|alerts)\s*(<=|>=|>|<|=)\s*(.*)", text)
     if match is None:
         return f"is not a rule; the rules are {'; '.join(FORMS)}"
     name, _, rest = match.groups()
