@@ -68,7 +68,7 @@ def models_to_fit() -> dict[str, Callable[[], Any]]:
         "sampled trees": partial(adacc.AdaCC2Classifier, max_depth=4, subsample=0.5, rates="out-of-bag", **settings),
         "calibrated": partial(adacc.AdaCC2Classifier, calibration="isotonic", calibration_cv=3, **settings),
         "stopped early": partial(adacc.AdaCC1Classifier, n_iter_no_change=5, **settings),
-        "search": lambda: adacc.CostSearchCV(adacc.CGAdaClassifier(**settings), rounds=[5, ROUNDS]),
+        "search": lambda: adacc.CostSearchCV(adacc.CGAdaClassifier(**settings), rounds=[5, ROUNDS], cv="training"),
         "forest": partial(adacc.AdaCCForestClassifier, n_estimators=6, random_state=0),
     }
 

@@ -84,7 +84,7 @@ def _search(method: str, data: Data, repeats: int) -> Search:
     def model(costs: Any) -> Any:
         return BoostingClassifier(method, costs=costs, n_estimators=ROUNDS, n_jobs=1)
 
-    one, search = model(COSTS_OF_ONE_FIT), CostSearchCV(model("balanced"))
+    one, search = model(COSTS_OF_ONE_FIT), CostSearchCV(model("balanced"), cv="training")
     with warnings.catch_warnings():
         # With some costs already the first stump is no better than chance; the table shows the rounds.
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -25,7 +25,7 @@ def fit_tuned(method, X, y):
     """Fit a method; costs, if it has any, are tuned on the training rows."""
     model = adacc.BoostingClassifier(method, n_estimators=ROUNDS, random_state=0)
     if METHODS[method].rule.uses_costs:
-        return adacc.CostSearchCV(model).fit(X, y).best_estimator_
+        return adacc.CostSearchCV(model, cv="training").fit(X, y).best_estimator_
     return model.fit(X, y)
 
 

@@ -202,7 +202,9 @@ def test_costs_are_searched(kind):
     X, y = make_table()
     template = adacc.BoostingClassifier("adac2", n_estimators=10, multi_class=kind)
     costs = [dict.fromkeys(np.unique(y), 1.0), {"ash": 1.0, "birch": 2.0, "cedar": 4.0, "elm": 8.0}]
-    search = adacc.CostSearchCV(template, costs=costs, rounds=[5, 10], cv=None, scoring="balanced_accuracy").fit(X, y)
+    search = adacc.CostSearchCV(template, costs=costs, rounds=[5, 10], cv="training", scoring="balanced_accuracy").fit(
+        X, y
+    )
     for at, (each, rounds) in enumerate((each, rounds) for each in costs for rounds in (5, 10)):
         model = adacc.BoostingClassifier("adac2", n_estimators=rounds, multi_class=kind, costs=each).fit(X, y)
         assert search.cv_results_["mean_train_score"][at] == pytest.approx(

@@ -127,7 +127,7 @@ def light(seed):
 
 
 def searched(model):
-    return lambda seed: adacc.CostSearchCV(model(n_estimators=ROUNDS, pos_label=1))
+    return lambda seed: adacc.CostSearchCV(model(n_estimators=ROUNDS, pos_label=1), cv="training")
 
 
 ANSWERS = {
@@ -135,7 +135,7 @@ ANSWERS = {
     "cgada": of_model(searched(adacc.CGAdaClassifier)),
     "adamec-cal": of_model(
         lambda seed: adacc.CostSearchCV(
-            adacc.BoostingClassifier("adamec-cal", n_estimators=ROUNDS, pos_label=1), scoring="f1"
+            adacc.BoostingClassifier("adamec-cal", n_estimators=ROUNDS, pos_label=1), scoring="f1", cv="training"
         )
     ),
     "adacc-forest": of_forest,

@@ -87,7 +87,7 @@ class TestContest:
         problem, splits, _, outcomes = held
         for outcome, split in zip(of(outcomes, "cgada"), splits, strict=True):
             X, y = problem.X.iloc[split.train], problem.y[split.train]
-            search = adacc.CostSearchCV(adacc.CGAdaClassifier(n_estimators=12, pos_label=1)).fit(X, y)
+            search = adacc.CostSearchCV(adacc.CGAdaClassifier(n_estimators=12, pos_label=1), cv="training").fit(X, y)
             assert outcome.predictions.cost == pytest.approx(search.best_costs_[0] / search.best_costs_[1])
             np.testing.assert_allclose(
                 outcome.predictions.scores, search.decision_function(problem.X.iloc[split.test]), atol=1e-12
@@ -375,7 +375,7 @@ class TestModel:
 
     def test_costs_are_searched_where_there_are_any(self):
         problem = make_problem()
-        search = adacc.CostSearchCV(adacc.AdaC2Classifier(n_estimators=10)).fit(problem.X, problem.y)
+        search = adacc.CostSearchCV(adacc.AdaC2Classifier(n_estimators=10), cv="training").fit(problem.X, problem.y)
         fitted = final_model.fit("adac2", problem.X, problem.y, rounds=10)
         assert final_model.cost_of_others(fitted, 1) == search.best_costs_[0]
         assert final_model.describe(fitted, 1)["cost"] == search.best_costs_[0]

@@ -196,7 +196,7 @@ def test_threads_change_no_bit(folder, few_at_a_time):
 @pytest.mark.parametrize("target", thinned(["two", "three"], ["two"]))
 @pytest.mark.parametrize("method", thinned(["cgada", "cgada-cal", "adamec", "csb2"]))
 def test_a_search_finds_the_same_costs(folder, few_at_a_time, method, target):
-    search = CostSearchCV(BoostingClassifier(method, n_estimators=6))
+    search = CostSearchCV(BoostingClassifier(method, n_estimators=6), cv="training")
     local, X = in_memory(search, folder / "all.parquet", target)
     found = on_disk(search, folder / "all.parquet", target)
     assert_same(found, local.best_estimator_, X)
@@ -272,11 +272,14 @@ def test_sizes():
         (BoostingClassifier("rusboost"), "draw rows in each round"),
         (AdaCC1Classifier(warm_start=True), "warm_start must be False"),
         (AdaCC1Classifier(n_iter_no_change=3), "n_iter_no_change must be None"),
-        (AdaCC1Classifier(calibration="sigmoid", calibration_cv=3), "calibration_cv must be None"),
+        (AdaCC1Classifier(calibration="sigmoid", calibration_cv=3), "calibration_cv must be 'training'"),
         (AdaCC1Classifier(max_bins=None), "max_bins must be an integer in out-of-core training"),
-        (CostSearchCV(CGAdaClassifier(), cv=3), "cv must be None in an out-of-core search, got 3"),
-        (CostSearchCV(CGAdaClassifier(), rounds=[5]), r"rounds must be None in an out-of-core search, got \[5\]"),
-        (CostSearchCV(AdaCC1Classifier()), "estimator must use a method with costs"),
+        (CostSearchCV(CGAdaClassifier(), cv=3), "cv must be 'training' in an out-of-core search, got 3"),
+        (
+            CostSearchCV(CGAdaClassifier(), rounds=[5], cv="training"),
+            r"rounds must be None in an out-of-core search, got \[5\]",
+        ),
+        (CostSearchCV(AdaCC1Classifier(), cv="training"), "estimator must use a method with costs"),
         ("adacc1", "estimator must be a classifier of adacc or a CostSearchCV, got 'adacc1'"),
     ],
 )

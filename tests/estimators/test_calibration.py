@@ -188,8 +188,10 @@ def test_votes_can_be_explained_after_any_calibration(kind, rare, three):
 def test_a_cost_search_finds_the_same_costs_with_calibration(rare):
     X, _ = rare
     grid = [[0.6, 1], [0.8, 1], [1, 1]]
-    plain = adacc.CostSearchCV(adacc.AdaC2Classifier(n_estimators=10), grid).fit(*rare)
-    calibrated = adacc.CostSearchCV(adacc.AdaC2Classifier(n_estimators=10, calibration="sigmoid"), grid).fit(*rare)
+    plain = adacc.CostSearchCV(adacc.AdaC2Classifier(n_estimators=10), grid, cv="training").fit(*rare)
+    calibrated = adacc.CostSearchCV(
+        adacc.AdaC2Classifier(n_estimators=10, calibration="sigmoid"), grid, cv="training"
+    ).fit(*rare)
     assert plain.best_costs_ == calibrated.best_costs_
     assert plain.best_score_ == calibrated.best_score_
     np.testing.assert_array_equal(plain.predict(X), calibrated.predict(X))

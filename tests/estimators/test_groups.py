@@ -94,16 +94,20 @@ class TestCalibration:
     def test_a_search_hands_its_groups_to_the_calibration(self):
         cv = Recorder(3)
         model = adacc.AdaMECClassifier(n_estimators=3, calibration="sigmoid", calibration_cv=cv)
-        adacc.CostSearchCV(model, costs=[{"ill": 2, "fine": 1}], rounds=[3]).fit(X, y, groups=groups)
+        adacc.CostSearchCV(model, costs=[{"ill": 2, "fine": 1}], rounds=[3], cv="training").fit(X, y, groups=groups)
         np.testing.assert_array_equal(cv.seen, np.unique(groups, return_inverse=True)[1])
 
     @pytest.mark.parametrize(
         ("given", "error", "message"),
         [
             ({"calibration_cv": 1}, ValueError, "calibration_cv must be a whole number of at least 2, got 1"),
-            ({"calibration_cv": "5"}, TypeError, "calibration_cv must be None, a whole number of at least 2, or a"),
-            ({"calibration_cv": GroupKFold}, TypeError, "calibration_cv must be None, a whole number"),
-            ({"calibration_cv": True}, TypeError, "calibration_cv must be None, a whole number"),
+            (
+                {"calibration_cv": "5"},
+                TypeError,
+                "calibration_cv must be None, 'training', a whole number of at least 2, or a",
+            ),
+            ({"calibration_cv": GroupKFold}, TypeError, "calibration_cv must be None, 'training', a whole number"),
+            ({"calibration_cv": True}, TypeError, "calibration_cv must be None, 'training', a whole number"),
             ({"calibration_cv": 19}, ValueError, "=19 needs at least 19 groups of every class, but 'ill'"),
             ({"groups": groups[:7]}, ValueError, "groups must have one value for each of the 360 rows, got 7"),
             ({"groups": [*groups[:-1], None]}, ValueError, "groups must not be missing, got None in row 359"),

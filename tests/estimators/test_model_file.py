@@ -220,7 +220,7 @@ def test_early_stopping_and_its_seed_come_back(tmp_path):
 
 
 def test_what_a_search_finds_can_be_saved(tmp_path):
-    search = adacc.CostSearchCV(adacc.CGAdaClassifier(), rounds=[2, 5]).fit(*DATA["frame"])
+    search = adacc.CostSearchCV(adacc.CGAdaClassifier(), rounds=[2, 5], cv="training").fit(*DATA["frame"])
     assert_same(search.best_estimator_, saved(search.best_estimator_, tmp_path), FRAME)
 
 

@@ -37,10 +37,15 @@ from sklearn.tree import DecisionTreeClassifier
 from support import WITH_COSTS
 
 import adacc
-from adacc import AdaC2Classifier, BoostingClassifier, CGAdaClassifier, CostSearchCV
+from adacc import AdaC2Classifier, BoostingClassifier, CGAdaClassifier
 
 GRID = [[0.2, 1.0], {0: 0.6, 1: 1.0}, "balanced"]
 ROUNDS = [2, 7]
+
+
+def CostSearchCV(estimator, costs=None, scoring="f1", cv=None, rounds=None):
+    """A search on the training rows, unless folds are given."""
+    return adacc.CostSearchCV(estimator, costs, scoring, "training" if cv is None else cv, rounds)
 
 
 def overlapping(n=90, seed=7, every=5):
@@ -423,7 +428,7 @@ def test_weights_are_repeated_rows(method, cv):
     for scoring in ("f1", "roc_auc"):
         search = CostSearchCV(estimator, grid, scoring=scoring, rounds=[2, 5], cv=cv)
         weighted, unweighted = clone(search).fit(X, y, sample_weight=WEIGHT), clone(search).fit(X, y)
-        plain = search.set_params(cv=None if cv is None else places).fit(X[repeated], y[repeated])
+        plain = search.set_params(cv="training" if cv is None else places).fit(X[repeated], y[repeated])
         np.testing.assert_allclose(weighted.cv_results_[mean], plain.cv_results_[mean], rtol=0, atol=1e-7)
         assert weighted.best_costs_ == plain.best_costs_
         assert weighted.best_n_estimators_ == plain.best_n_estimators_
@@ -466,11 +471,13 @@ def test_rows_without_weight_do_not_count(scoring, cv):
     if cv == "explicit":
         there = [tuple(rows[::-1] for rows in fold) for fold in RANDOM_SPLITS]
     groups = GROUPS if isinstance(cv, GroupKFold) else None
-    search.set_params(cv=there).fit(strange, labels, sample_weight=weight, groups=groups)
+    search.set_params(cv="training" if there is None else there).fit(
+        strange, labels, sample_weight=weight, groups=groups
+    )
     place = {row: i for i, row in enumerate(used)}
     splits = None if cv is None else splits_of(there, strange, labels, groups)
     here = splits and [tuple([place[row] for row in rows if row in place] for rows in fold) for fold in splits]
-    fewer = clone(search).set_params(cv=here).fit(X[used], y[used])
+    fewer = clone(search).set_params(cv="training" if here is None else here).fit(X[used], y[used])
     for name, values in fewer.cv_results_.items():
         np.testing.assert_array_equal(search.cv_results_[name], values, err_msg=name)
     assert search.best_costs_ == fewer.best_costs_

@@ -17,7 +17,14 @@ from sklearn.metrics import (
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from support import thinned
 
-from adacc import CGAdaClassifier, CostSearchCV
+import adacc
+from adacc import CGAdaClassifier
+
+
+def CostSearchCV(estimator, costs=None, scoring="f1", cv=None, rounds=None):
+    """A search on the training rows, unless folds are given."""
+    return adacc.CostSearchCV(estimator, costs, scoring, "training" if cv is None else cv, rounds)
+
 
 RARE = np.arange(90) % 5 == 0
 X = np.random.default_rng(1).normal(size=(90, 3)) + RARE[:, None]

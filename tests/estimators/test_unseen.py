@@ -73,7 +73,7 @@ def test_one_warning_names_columns_shares_and_examples(model, method):
 def test_what_wraps_a_model_warns_too():
     changed = X.assign(town="Atlantis")
     decision = adacc.CostDecision(FrozenEstimator(MODEL), {True: 5, False: 1}, cv=None).fit(X, Y)
-    search = adacc.CostSearchCV(adacc.CGAdaClassifier(n_estimators=5), [[1, 1]]).fit(X, Y)
+    search = adacc.CostSearchCV(adacc.CGAdaClassifier(n_estimators=5), [[1, 1]], cv="training").fit(X, Y)
     for ask in (decision.predict, decision.predict_proba, search.predict):
         (text,) = warned_of(ask, changed)
         assert "column 'town' in 120 of 120 rows (100.0%), such as 'Atlantis'" in text

@@ -247,7 +247,7 @@ def test_columns_may_have_any_name_but_an_outputs():
 
 
 def test_what_a_search_found_can_be_exported():
-    search = adacc.CostSearchCV(adacc.CGAdaClassifier(n_estimators=5)).fit(NUMBERS, TWO)
+    search = adacc.CostSearchCV(adacc.CGAdaClassifier(n_estimators=5), cv="training").fit(NUMBERS, TWO)
     assert_same(search.best_estimator_, NUMBERS)
 
 

@@ -234,7 +234,7 @@ def test_wrong_input_is_named(models, rare, three):
 
 def test_a_search_is_drawn_as_its_best_model(rare):
     X, y = rare
-    search = adacc.CostSearchCV(adacc.CGAdaClassifier(n_estimators=10)).fit(X, y)
+    search = adacc.CostSearchCV(adacc.CGAdaClassifier(n_estimators=10), cv="training").fit(X, y)
     found = TrainingDisplay.from_estimator(search).frame()
     assert found["method"].unique().tolist() == ["cgada"]
     np.testing.assert_allclose(found["alpha"], search.best_estimator_.history_["alpha"])

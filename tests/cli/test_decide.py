@@ -1,0 +1,199 @@
+"""`adacc decide`, and rules in train, predict and evaluate; the same labels from Python, files, ONNX and Dask."""
+
+import io
+import json
+
+import dask.dataframe as dd
+import numpy as np
+import onnxruntime
+import pandas as pd
+import pytest
+from small_study import command
+from support import thinned
+
+import adacc
+from adacc.distributed import DaskBoostingClassifier
+from adacc.estimators import decision_tuning
+from adacc.estimators.base import restore
+from adacc.export import to_onnx
+
+RULES = ["recall>=0.8", "precision>=0.6", "alerts<=100/1000", "f1", "tuned cost=[[0, 1], [5, 0]]", "threshold=0.2",
+         "score=0.1", "top=25", "cost=[[0, 1], [5, 0]]", "fn=amount, fp=3"]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def few_resamples(monkeypatch):
+    monkeypatch.setattr(decision_tuning, "N_RESAMPLES", 5)
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Training rows and new rows, with a column of amounts and one of times."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(900, 3)), columns=["a", "b", "c"])
+    frame["amount"] = rng.gamma(2.0, 30.0, 900).round(2)
+    frame["when"] = pd.date_range("2024-03-01", periods=900, freq="h").astype(str)
+    frame["label"] = np.where(rng.random(900) < 1 / (1 + np.exp(2.5 - 2 * frame["a"])), "fraud", "fine")
+    frame[:600].to_csv(tmp_path / "train.csv", index=False)
+    frame[600:].to_csv(tmp_path / "new.csv", index=False)
+    return tmp_path, frame
+
+
+def run(*arguments):
+    code, out, err = command(*arguments)
+    assert code == 0, err
+    return out, err
+
+
+def predicted(folder, model, *options):
+    out, err = run("predict", folder / model, folder / "new.csv", *options)
+    return pd.read_csv(io.StringIO(out))["prediction"].to_numpy(), err
+
+
+def test_train_decide_predict_and_evaluate(table):
+    folder, frame = table
+    train = ("train", folder / "train.csv", "--target", "label", "--drop", "when", "--model", folder / "m.adacc")
+    out, _ = run(*train, "--decide", "recall>=0.9")
+    model = adacc.load(folder / "m.adacc")
+    assert model.decision_.rule == "recall>=0.9"
+    assert "decision: recall>=0.9, measured on 600 held-out rows" in out
+    labels, err = predicted(folder, "m.adacc")
+    assert f"adacc: decision rule: {model.decision_}\n" in err
+    new = frame[600:]
+    np.testing.assert_array_equal(labels, model.predict(new[["a", "b", "c", "amount"]]))
+    out, _ = run("decide", folder / "m.adacc")
+    assert out.startswith("decision: recall>=0.9, measured on")
+    out, _ = run("decide", folder / "m.adacc", "--rule", "alerts<=50/1000", "-o", folder / "n.adacc")
+    assert adacc.load(folder / "m.adacc").decision_.rule == "recall>=0.9"
+    other = adacc.load(folder / "n.adacc")
+    assert (other.decision_.rule, other.decision_.report.rows) == ("alerts<=50/1000", "held-out")
+    assert other.notes_ == model.notes_
+    out, err = run("evaluate", folder / "n.adacc", folder / "new.csv", "--json", folder / "e.json")
+    result = json.loads((folder / "e.json").read_text())
+    alert = other.predict(new[["a", "b", "c", "amount"]]) == "fraud"
+    assert result["decision"] == "alerts<=50/1000"
+    assert result["confusion"]["true_positives"] == int((alert & (new["label"] == "fraud")).sum())
+    assert "decision rule: alerts<=50/1000" in err
+    by_threshold, err = predicted(folder, "n.adacc", "--threshold", "0.5")
+    assert "decision rule" not in err
+    assert (by_threshold == "fraud").sum() != alert.sum()
+    run("decide", folder / "n.adacc", "--rule", "none")
+    assert adacc.load(folder / "n.adacc").decision_ is None
+
+
+def test_a_table_tunes_the_rule_and_may_have_the_costs(table):
+    folder, frame = table
+    train = ("train", folder / "train.csv", "--target", "label", "--drop", "when,amount")
+    run(*train, "--method", "adacc-forest", "--rounds", "6", "--model", folder / "m.adacc")
+    new, features = frame[600:], ["a", "b", "c"]
+    out, _ = run("decide", folder / "m.adacc", folder / "new.csv", "--rule", "tuned fn=amount, fp=20")
+    model = adacc.load(folder / "m.adacc")
+    python = adacc.load(folder / "m.adacc").set_decision(
+        "tuned fn=amount, fp=20", new[features], new["label"], columns=new["amount"]
+    )
+    assert repr(model.decision_) == repr(python.decision_)
+    assert "mean cost of a row" in out
+    labels, _ = predicted(folder, "m.adacc")
+    np.testing.assert_array_equal(labels, python.predict(new[[*features, "amount"]]))
+    run("decide", folder / "m.adacc", "--rule", "top=2 per day of when")
+    labels, _ = predicted(folder, "m.adacc")
+    assert (pd.Series(labels == "fraud").groupby(new["when"].str[:10].to_numpy()).sum() == 2).all()
+    run("evaluate", folder / "m.adacc", folder / "new.csv", "--json", folder / "e.json")
+    confusion = json.loads((folder / "e.json").read_text())["confusion"]
+    assert confusion["true_positives"] + confusion["false_positives"] == 2 * new["when"].str[:10].nunique()
+
+
+def test_a_cost_column_calibrates(table):
+    folder, frame = table
+    options = ("--drop", "when", "--cost-column", "amount", "--alarm-cost", "20", "--rounds", "20")
+    _, err = run("train", folder / "train.csv", "--target", "label", *options, "--model", folder / "m.adacc")
+    assert "the decision rule needs calibrated probabilities: --calibrate sigmoid" in err
+    model = adacc.load(folder / "m.adacc")
+    assert (model.decision_.rule, model.calibration) == ("fn=amount, fp=20", "sigmoid")
+    new = frame[600:]
+    p = model.predict_proba(new[["a", "b", "c", "amount"]])[:, 1]
+    labels, _ = predicted(folder, "m.adacc")
+    np.testing.assert_array_equal(labels == "fraud", p * new["amount"] >= (1 - p) * 20)
+
+
+def test_commands_say_what_is_wrong(table):
+    folder, _ = table
+    train = ("train", folder / "train.csv", "--target", "label", "--model", folder / "m.adacc", "--rounds", "3")
+    run(*train, "--drop", "when")
+    for arguments, message in [
+        ((*train, "--decide", "recall>0.9"), 'must use >= for "at least": recall>=0.9'),
+        ((*train, "--decide", "fn=sum, fp=1"), "no column 'sum'"),
+        ((*train, "--decide", "f1", "--cost-column", "a", "--alarm-cost", "1"), "are two rules; give one of them"),
+        ((*train, "--cost-column", "amount"), "--cost-column and --alarm-cost must be given together"),
+        ((*train, "--alarm-cost", "0", "--cost-column", "amount"), "must be a number above 0, got '0'"),
+        ((*train, "--drop", "amount", "--decide", "tuned fn=amount, fp=2"), "for which 'amount' must be a feature"),
+        (("decide", folder / "m.adacc", "--rule", "f1"), "give DATA, labelled rows that it was not trained on"),
+        (("decide", folder / "m.adacc", folder / "new.csv"), "DATA and --output need a --rule"),
+        (("decide", folder / "m.adacc", "--rule", "top=3", "--target", "a"), "--target and --group need DATA"),
+        (("decide", folder / "m.adacc", folder / "new.csv", "--rule", "f1", "--target", "z"), "no column 'z'"),
+    ]:
+        code, _, err = command(*arguments)
+        assert (code, message in err) == (2, True), err
+        assert "internal" not in err
+
+
+def test_out_of_core_training_takes_rules_without_tuning(table):
+    folder, frame = table
+    frame.drop(columns="when").to_parquet(folder / "all.parquet")
+    train = ("train", folder / "all.parquet", "--target", "label", "--memory-limit", "2GB", "--rounds", "5")
+    run(*train, "--decide", "threshold=0.3", "--model", folder / "m.adacc")
+    assert adacc.load(folder / "m.adacc").decision_.rule == "threshold=0.3"
+    code, _, err = command(*train, "--decide", "f1", "--model", folder / "n.adacc")
+    assert (code, "needs all rows in memory" in err, "adacc decide MODEL DATA" in err) == (2, True, True)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", ["booster", "forest"])
+@pytest.mark.parametrize("name", thinned(["wilt", "mammography", "abalone", "thyroid_sick"], ["mammography", "wilt"]))
+def test_the_same_labels_everywhere(load_table, name, kind, tmp_path):
+    X, y = load_table(name)
+    X, y = X[:3000].reset_index(drop=True), y[:3000]
+    amount = np.random.default_rng(0).gamma(2.0, 2.0, len(y))
+    if kind == "booster":
+        model = adacc.BoostingClassifier("adacc1", n_estimators=30, calibration="isotonic", random_state=0)
+    else:
+        model = adacc.AdaCCForestClassifier(n_estimators=6, calibration="sigmoid", random_state=0)
+    model.fit(X[::2], y[::2])
+    table = X.assign(amount=amount)
+    table.to_parquet(tmp_path / "x.parquet")
+    for rule in RULES:
+        model.set_decision(rule)
+        has_cost = "amount" in rule
+        labels = model.predict(table if has_cost else X)
+        model.save(tmp_path / "m.adacc")
+        loaded = adacc.load(tmp_path / "m.adacc")
+        np.testing.assert_array_equal(loaded.predict(X, columns=amount if has_cost else None), labels)
+        out, _ = run("predict", tmp_path / "m.adacc", tmp_path / "x.parquet")
+        np.testing.assert_array_equal(pd.read_csv(io.StringIO(out))["prediction"], labels, err_msg=rule)
+        session = onnxruntime.InferenceSession(to_onnx(model, dtype="float64").SerializeToString())
+        given = onnx_input(session, X, amount)
+        np.testing.assert_array_equal(session.run(["label"], given)[0], labels, err_msg=rule)
+        if kind == "booster":
+            on_dask = restore(DaskBoostingClassifier(**model.get_params(deep=False)), model.fitted_model_)
+            parts = dd.from_pandas(table if has_cost else X, npartitions=3)
+            if model.decision_.spec.is_ranked:
+                with pytest.raises(ValueError, match="ranks all rows, but a Dask collection is predicted by partition"):
+                    on_dask.predict(parts)
+            else:
+                np.testing.assert_array_equal(on_dask.predict(parts).compute(), labels, err_msg=rule)
+
+
+def onnx_input(session, X, amount):
+    """One matrix, or one input for each column."""
+    names = [each.name for each in session.get_inputs()]
+    given = {"amount": amount[:, None]} if "amount" in names else {}
+    if "X" in names:
+        return given | {"X": X.to_numpy(dtype=np.float64)}
+    for name in X:
+        column = X[name]
+        numeric = column.dtype.kind in "fiub"
+        values = (
+            column.to_numpy(dtype=np.float64) if numeric else column.astype(object).fillna("").to_numpy(dtype=object)
+        )
+        given[name] = values[:, None]
+    return given

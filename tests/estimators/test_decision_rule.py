@@ -1,0 +1,349 @@
+"""Decision rules of fitted models and of any classifier: tuning rows, columns, files, and what is refused."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_predict
+from sklearn.svm import LinearSVC
+from sklearn.utils import check_random_state
+
+import adacc
+from adacc import DecisionRule
+from adacc.estimators import decision_tuning
+from adacc.model.serialization import archive
+
+RULE = "recall>=0.8"
+
+
+@pytest.fixture(autouse=True)
+def few_resamples(monkeypatch):
+    """The intervals are tested in tests/model/test_decision.py."""
+    monkeypatch.setattr(decision_tuning, "N_RESAMPLES", 5)
+
+
+def recall_of(alert, y):
+    return alert[y].mean()
+
+
+def threshold_for_recall(scores, y, recall):
+    """The highest score that enough positive rows reach."""
+    return max(score for score in scores if recall_of(scores >= score, y) >= recall)
+
+
+# -- boosters and forests
+
+
+@pytest.mark.parametrize("flipped", [False, True])
+def test_a_booster_is_tuned_on_rows_that_its_folds_have_not_seen(rare, flipped):
+    X, y = rare[0], rare[1] == (0 if flipped else 1)
+    model = adacc.AdaCC1Classifier(n_estimators=15, decision=RULE, random_state=0, pos_label=True).fit(X, y)
+    seed = check_random_state(0).randint(np.iinfo(np.int32).max)
+    folds = StratifiedKFold(5, shuffle=True, random_state=seed)
+    plain = adacc.AdaCC1Classifier(n_estimators=15, random_state=0, pos_label=True)
+    scores = cross_val_predict(plain, X, y, cv=folds, method="decision_function")
+    due = threshold_for_recall(scores, y, 0.8)
+    np.testing.assert_array_equal(scores >= model.decision_.threshold, scores >= due - 1e-9)
+    assert model.decision_.report.rows == "held-out"
+    assert model.decision_.report.achieved["recall"].value == pytest.approx(recall_of(scores >= due - 1e-9, y))
+    plain.fit(X, y)
+    np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(X))
+    np.testing.assert_array_equal(model.predict(X), plain.decision_function(X) >= model.decision_.threshold)
+
+
+def test_a_forest_is_tuned_on_its_out_of_bag_rows(rare):
+    X, y = rare
+    model = adacc.AdaCCForestClassifier(n_estimators=20, decision=RULE, random_state=0).fit(X, y)
+    stored = model.fitted_model_.tuning_scores
+    assert model.decision_.report.rows == stored.rows == "out-of-bag"
+    assert len(stored.scores) <= len(y)
+    assert recall_of(stored.scores >= model.decision_.threshold, stored.is_positive) >= 0.8
+    in_bag = model.decision_function(X)
+    assert recall_of(in_bag >= model.decision_.threshold, y == 1) > 0.95  # rows that the trees have learnt
+    held_out = clone(model).set_params(tuning_cv=3).fit(X, y)
+    assert held_out.decision_.report.rows == "held-out"
+    assert held_out.decision_.report.n_rows == len(y)
+
+
+def test_setting_a_rule_later_is_the_same_as_fitting_with_it(rare):
+    X, y = rare
+    for model in (
+        adacc.AdaCCForestClassifier(n_estimators=10, random_state=0),
+        adacc.AdaCC2Classifier(n_estimators=10, calibration="sigmoid", random_state=0),
+    ):
+        for rule in (RULE, "f1", "tuned fn=2, fp=1", "threshold=0.3", "top=7"):
+            fitted = clone(model).set_params(decision=rule).fit(X, y)
+            later = clone(model).fit(X, y).set_decision(rule)
+            assert str(later.decision_) == str(fitted.decision_)
+            np.testing.assert_array_equal(later.predict(X), fitted.predict(X))
+        plain = clone(model).fit(X, y)
+        without = clone(plain).fit(X, y).set_decision("top=3").set_decision(None)
+        assert without.decision_ is None
+        np.testing.assert_array_equal(without.predict(X), plain.predict(X))
+
+
+def test_groups_stay_together_and_sample_weights_count(rare):
+    X, y = rare
+    groups = np.arange(len(y)) // 4
+    weight = 1.0 + (y == 1) * (np.arange(len(y)) % 3)
+    model = adacc.AdaCC1Classifier(n_estimators=8, decision=RULE, random_state=0, calibration_cv=GroupKFold(4))
+    model.fit(X, y, sample_weight=weight, groups=groups)
+    stored = model.fitted_model_.tuning_scores
+    assert stored.groups is not None
+    alert = stored.scores >= model.decision_.threshold
+    positive = stored.is_positive
+    recall = stored.weight[alert & positive].sum() / stored.weight[positive].sum()
+    assert model.decision_.report.achieved["recall"].value == pytest.approx(recall)
+    for training, test in GroupKFold(4).split(X, y, groups):
+        assert not set(groups[training]) & set(groups[test])
+    given = adacc.AdaCC1Classifier(n_estimators=8).fit(X, y).set_decision(RULE, X, y, groups=groups)
+    assert given.decision_.report.rows == "given"
+
+
+def test_times_are_respected(rare):
+    X, y = rare
+    model = adacc.AdaCC1Classifier(n_estimators=5, decision="f1", calibration_cv=adacc.TimeSplit(3), random_state=0)
+    model.fit(X, y, groups=np.arange(len(y)))
+    assert model.decision_.report.n_rows == 180  # the first quarter is never held out
+
+
+def test_scores_are_kept_for_few_rows_only(rare, monkeypatch):
+    from adacc.estimators import decisions
+
+    monkeypatch.setattr(decisions, "MAX_STORED_ROWS", 30)
+    X, y = rare
+    model = adacc.AdaCC1Classifier(n_estimators=5, decision=RULE, random_state=0).fit(X, y)
+    stored = model.fitted_model_.tuning_scores
+    assert model.decision_.report.n_rows == 240
+    assert np.bincount(stored.is_positive).tolist() == [30, 30]
+    assert stored.weight[stored.is_positive].sum() == pytest.approx(40)
+    assert stored.weight.sum() == pytest.approx(240)
+
+
+def test_several_classes_decide_by_cost(three):
+    X, y = three
+    costs = [[0, 1, 1], [5, 0, 5], [20, 20, 0]]
+    for model in (
+        adacc.AdaCC1Classifier(n_estimators=8, calibration="sigmoid", decision=costs),
+        adacc.AdaCCForestClassifier(n_estimators=8, calibration="sigmoid", decision=costs, random_state=0),
+        DecisionRule(LogisticRegression(), costs),
+    ):
+        p = model.fit(X, y).predict_proba(X)
+        np.testing.assert_array_equal(model.predict(X), np.argmin(p @ np.array(costs, dtype=float), axis=1))
+
+
+# -- columns
+
+
+def claims():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.normal(size=(400, 3)), columns=list("abc"))
+    frame["amount"] = rng.gamma(2.0, 30.0, 400)
+    frame["day"] = pd.date_range("2024-01-01", periods=400, freq="3h")
+    y = np.where(rng.random(400) < 1 / (1 + np.exp(2 - 2 * frame["a"])), "fraud", "fine")
+    return frame, y
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.from_pandas])
+def test_costs_of_rows_are_columns_of_the_frame_or_given(kind):
+    frame, y = claims()
+    features = frame[["a", "b", "c"]]
+    model = adacc.AdaCC1Classifier(n_estimators=10, calibration="sigmoid", random_state=0).fit(kind(features), y)
+    model.set_decision("fn=amount, fp=20")
+    p = model.predict_proba(kind(features))[:, 1]
+    due = np.where(p * frame["amount"] >= (1 - p) * 20, "fraud", "fine")
+    assert 0 < (due == "fraud").sum() < 400
+    np.testing.assert_array_equal(model.predict(kind(frame[["a", "b", "c", "amount"]])), due)  # not a feature
+    np.testing.assert_array_equal(model.predict(kind(features), columns={"amount": frame["amount"]}), due)
+    np.testing.assert_array_equal(model.predict(kind(features), columns=frame["amount"].to_numpy()), due)
+    np.testing.assert_array_equal(model.predict(kind(features), columns=frame[["amount"]]), due)
+    with pytest.raises(
+        ValueError, match=r"needs the column 'amount': give it in a frame X, or as columns=\{'amount': va"
+    ):
+        model.predict(kind(features))
+    with pytest.raises(ValueError, match=r"'amount' must have a value for each of the 400 rows, got the shape \(3,\)"):
+        model.predict(kind(features), columns=[1, 2, 3])
+
+
+def test_a_feature_may_be_the_cost_and_is_tuned_on_the_held_out_rows():
+    frame, y = claims()
+    X = frame[["a", "b", "amount"]]
+    model = adacc.AdaCC1Classifier(n_estimators=10, random_state=0, decision="tuned fn=amount, fp=20").fit(X, y)
+    stored, decision = model.fitted_model_.tuning_scores, model.decision_
+    assert decision.report.achieved["mean_cost"].value < np.where(y == "fraud", frame["amount"], 0.0).mean()
+    assert len(stored.scores) == 400
+    p = model.predict_proba(X)[:, 1]
+    share = p * frame["amount"] / (p * frame["amount"] + (1 - p) * 20)
+    np.testing.assert_array_equal(model.predict(X) == "fraud", share >= decision.threshold)
+    search = adacc.CostSearchCV(
+        adacc.CGAdaClassifier(n_estimators=5, decision="tuned fn=amount, fp=20", random_state=0), cv=2
+    ).fit(X, y)
+    assert search.best_estimator_.decision_.rule == "tuned fn=amount, fp=20"
+    assert set(search.predict(X)) <= {"fine", "fraud"}
+
+
+def test_the_top_of_each_day():
+    frame, y = claims()
+    model = adacc.AdaCC1Classifier(n_estimators=10).fit(frame[["a", "b"]], y).set_decision("top=2 per day of day")
+    alert = model.predict(frame[["a", "b", "day"]]) == "fraud"
+    assert (pd.Series(alert).groupby(frame["day"].dt.date).sum() == 2).all()
+    scores = pd.Series(model.decision_function(frame[["a", "b"]]))
+    best = scores.groupby(frame["day"].dt.date).nlargest(2).index.get_level_values(1)
+    assert scores[alert].sum() == pytest.approx(scores[best].sum())
+
+
+# -- any classifier
+
+
+def test_any_classifier_follows_a_rule(rare):
+    X, y = rare
+    for estimator, method in ((LogisticRegression(), "predict_proba"), (LinearSVC(), "decision_function")):
+        model = DecisionRule(estimator, RULE, cv=StratifiedKFold(4)).fit(X, y)
+        held_out = cross_val_predict(estimator, X, y, cv=StratifiedKFold(4), method=method)
+        scores = held_out[:, 1] if method == "predict_proba" else held_out
+        due = threshold_for_recall(scores, y == 1, 0.8)
+        np.testing.assert_array_equal(scores >= model.decision_.threshold, scores >= due)
+        response = getattr(clone(estimator).fit(X, y), method)(X)
+        response = response[:, 1] if method == "predict_proba" else response
+        np.testing.assert_array_equal(model.predict(X), response >= model.decision_.threshold)
+
+
+def test_the_rarer_class_is_positive_unless_another_is_named(rare):
+    X, y = rare
+    for flipped in (y, 1 - y):
+        model = DecisionRule(LogisticRegression(), "recall>=1", cv="training").fit(X, flipped)
+        rarer = np.bincount(flipped).argmin()
+        assert (model.predict(X)[flipped == rarer] == rarer).all()
+        other = DecisionRule(LogisticRegression(), "recall>=1", cv="training", pos_label=1 - rarer).fit(X, flipped)
+        assert (other.predict(X)[flipped != rarer] != rarer).all()
+
+
+def test_a_fitted_classifier_is_tuned_on_other_rows(rare):
+    X, y = rare
+    fitted = FrozenEstimator(adacc.AdaCC1Classifier(n_estimators=10).fit(X[:120], y[:120]))
+    model = DecisionRule(fitted, "f1", cv="training").fit(X[120:], y[120:])
+    p = fitted.predict_proba(X[120:])[:, 1]
+    best = max(2 * ((p >= t) & (y[120:] == 1)).sum() / ((p >= t).sum() + y[120:].sum()) for t in p)
+    assert model.decision_.report.achieved["fbeta"].value == pytest.approx(best)
+
+
+def test_cost_decision_is_the_same_rule(rare):
+    X, y = rare
+    costs = {0: 1, 1: 6}
+    for threshold, rule in (("expected", costs), ("tuned", 'tuned cost={"0": 1, "1": 6}')):
+        one = adacc.CostDecision(LogisticRegression(), costs, threshold=threshold).fit(X, y)
+        other = DecisionRule(LogisticRegression(), rule).fit(X, y)
+        assert one.decision_.rule == other.decision_.rule
+        assert other.decision_.report.achieved["mean_cost"].value == pytest.approx(one.expected_cost_)
+        if threshold == "expected":
+            np.testing.assert_array_equal(one.predict(X), other.predict(X))
+
+
+# -- files
+
+
+@pytest.mark.parametrize("rule", [RULE, "tuned cost=[[0, 1], [5, 0]]", "fn=amount, fp=2", "top=4", "precision>=1"])
+@pytest.mark.filterwarnings("ignore")
+def test_a_file_keeps_the_rule_and_the_scores(rare, rule, tmp_path):
+    X, y = rare
+    groups = np.arange(len(y)) // 2
+    model = adacc.AdaCC1Classifier(n_estimators=8, decision="f1", random_state=0).fit(X, y, groups=groups)
+    model.set_decision(rule).save(tmp_path / "m.adacc")
+    again = adacc.load(tmp_path / "m.adacc")
+    assert repr(again.decision_) == repr(model.decision_)
+    for name, value in vars(model.fitted_model_.tuning_scores).items():
+        np.testing.assert_array_equal(getattr(again.fitted_model_.tuning_scores, name), value)
+    columns = {"columns": np.arange(len(y)) % 7} if "amount" in rule else {}
+    np.testing.assert_array_equal(again.predict(X, **columns), model.predict(X, **columns))
+    assert str(again.set_decision(RULE).decision_) == str(model.set_decision(RULE).decision_)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rule": "recall>0.5"}, "invalid rule: .* must use >="),
+        ({"rule": "cost=[[0,1,2],[1,0,1],[1,1,0]]"}, "invalid rule: cost_matrix must have a row and a column"),
+        ({"rule": 5}, "must have a rule, a threshold and a report"),
+        ({"threshold": None}, "which does not fit the rule"),
+        ({"rule": "top=5"}, "which does not fit the rule"),
+        ({"threshold": True}, "which does not fit the rule"),
+        ({"report": {"rows": "held-out"}}, "report of 'decision_rule' is invalid"),
+        ({"report": []}, "must have a rule, a threshold and a report"),
+    ],
+)
+def test_a_broken_rule_in_a_file_is_refused(rare, change, message, tmp_path):
+    model = adacc.AdaCC1Classifier(n_estimators=3, decision=RULE, random_state=0).fit(*rare)
+    model.save(tmp_path / "m.adacc")
+    document, arrays = archive.unpack(archive.read(tmp_path / "m.adacc"))
+    document["decision_rule"] |= change
+    archive.write(tmp_path / "n.adacc", archive.pack(document, arrays))
+    with pytest.raises(adacc.ModelFileError, match=message):
+        adacc.load(tmp_path / "n.adacc")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("tuning_positive", np.full(240, 2, dtype=np.uint8), "classes 0 and 1"),
+        ("tuning_positive", np.zeros(3, dtype=np.uint8), r"must have the shape \(240\)"),
+        ("tuning_scores", np.full(240, np.nan), "must hold finite numbers"),
+        ("tuning_groups", np.full(240, -1), "numbers from 0 to the number of rows"),
+        ("tuning_weight", np.zeros(240), "positive weights"),
+    ],
+)
+def test_broken_scores_in_a_file_are_refused(rare, name, value, message, tmp_path):
+    adacc.AdaCC1Classifier(n_estimators=3, decision=RULE, random_state=0).fit(*rare).save(tmp_path / "m.adacc")
+    document, arrays = archive.unpack(archive.read(tmp_path / "m.adacc"))
+    archive.write(tmp_path / "n.adacc", archive.pack(document, arrays | {name: value}))
+    with pytest.raises(adacc.ModelFileError, match=message):
+        adacc.load(tmp_path / "n.adacc")
+
+
+# -- errors and warnings
+
+
+def test_what_is_refused(rare, three):
+    X, y = rare
+    model = adacc.AdaCC1Classifier(n_estimators=3).fit(X, y)
+    for call, message in [
+        (lambda: model.set_decision(RULE), "must be tuned, but the model does not store scores of rows"),
+        (lambda: model.set_decision(RULE, X), "X and y must be given together"),
+        (lambda: model.set_decision("top=3", sample_weight=y), "must be given with X and y only"),
+        (lambda: model.set_decision(RULE, X, y + 5), r"y must have labels of \[0, 1\], got 5"),
+        (lambda: model.set_decision(RULE, X, y[:-1]), "one label for each of the 240 rows of X, got 239"),
+        (lambda: model.set_decision(RULE, X[y == 0], y[y == 0]), "needs rows of both classes"),
+        (lambda: model.predict(X, columns=y), "columns must be None, as there is no decision rule"),
+        (lambda: clone(model).set_params(decision="recall").fit(X, y), "is not a rule"),
+        (lambda: clone(model).set_params(decision=RULE).fit(*three), "needs two classes, got 3"),
+        (lambda: DecisionRule(DummyClassifier(), "best").fit(X, y), "'best' is not a rule"),
+        (lambda: DecisionRule(LogisticRegression(), "fn=amount, fp=1").fit(X, y).predict(X), "needs the column"),
+    ]:  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            call()
+    assert model.decision_ is None
+    with pytest.raises(TypeError, match="estimator must have predict_proba, got LinearSVC"):
+        DecisionRule(LinearSVC(), "threshold=0.3").fit(X, y)
+    with pytest.warns(UserWarning, match=r"probabilities of this model are not calibrated: fit it with"):
+        model.set_decision({0: 1, 1: 5})
+
+
+def test_calibration_without_folds_uses_five(rare):
+    X, y = rare
+    options = {"n_estimators": 8, "calibration": "sigmoid", "random_state": 0}
+    default = adacc.AdaCC1Classifier(**options).fit(X, y).predict_proba(X)
+    five = adacc.AdaCC1Classifier(**options, calibration_cv=5).fit(X, y).predict_proba(X)
+    training = adacc.AdaCC1Classifier(**options, calibration_cv="training").fit(X, y).predict_proba(X)
+    np.testing.assert_array_equal(default, five)
+    assert not np.allclose(default, training)
+    few = np.concatenate([np.flatnonzero(y == 0), np.flatnonzero(y == 1)[:3]])
+    three = adacc.AdaCC1Classifier(**options).fit(X[few], y[few]).predict_proba(X)
+    np.testing.assert_array_equal(
+        three, adacc.AdaCC1Classifier(**options, calibration_cv=3).fit(X[few], y[few]).predict_proba(X)
+    )
+    published = adacc.BoostingClassifier("cgada-cal", n_estimators=8, random_state=0).fit(X, y).predict_proba(X)
+    named = adacc.CGAdaClassifier(**options, calibration_cv="training").fit(X, y).predict_proba(X)
+    np.testing.assert_array_equal(published, named)
