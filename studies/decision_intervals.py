@@ -1,4 +1,4 @@
-"""Whether what decision rules achieve on unseen rows lies within their stated intervals, on ten of the paper's data sets.
+"""Whether what decision rules achieve on unseen rows lies within their intervals, on ten of the paper's data sets.
 
 python studies/decision_intervals.py FOLDER [--rows 3000] [--seeds 1]
 
@@ -41,7 +41,7 @@ RULES = {
 
 def achieved(measure, rule, y, predicted):
     """The measure on unseen rows, computed from the confusion matrix."""
-    (tn, fp), (fn, tp) = confusion(y, predicted, labels=[0, 1]).tolist()
+    (_, fp), (fn, tp) = confusion(y, predicted, labels=[0, 1]).tolist()
     beta = 2.0 if "=2" in rule else 1.0
     return {
         "recall": tp / (tp + fn),

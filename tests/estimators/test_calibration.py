@@ -24,7 +24,7 @@ def fit(method, data, **params):
     """With costs that no method overdoes."""
     rule = METHODS[method].rule if isinstance(method, str) else method
     costs = {"costs": 1.0 + 0.1 * np.arange(len(np.unique(data[1])))} if rule.uses_costs else {}
-    params = {"n_estimators": 15, "random_state": 0, **costs, **params}
+    params = {"n_estimators": 15, "random_state": 0, "calibration_cv": "training", **costs, **params}
     return adacc.BoostingClassifier(method, **params).fit(*data)
 
 
@@ -49,7 +49,7 @@ def test_decisions_stay_those_of_the_votes(method, kind, rare, three):
     for data in (rare, three):
         X, _ = data
         plain = fit(method, data)
-        for cv in (None, 3):
+        for cv in ("training", 3):
             model = fit(method, data, calibration=kind, calibration_cv=cv)
             np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(X))
             np.testing.assert_array_equal(model.predict(X), plain.predict(X))
@@ -69,7 +69,9 @@ def test_probabilities_are_frequencies_among_the_rows_as_they_are(method, rare):
     """
     X, y = rare
     weight = 1.0 + np.arange(len(y)) % 4
-    model = adacc.BoostingClassifier(method, n_estimators=15, calibration="isotonic", random_state=0)
+    model = adacc.BoostingClassifier(
+        method, n_estimators=15, calibration="isotonic", random_state=0, calibration_cv="training"
+    )
     for given in (None, weight):
         p = model.fit(X, y, sample_weight=given).predict_proba(X)[:, 1]
         counted = np.ones(len(y)) if given is None else given
@@ -105,7 +107,7 @@ def test_integer_weights_are_repeated_rows(method, kind, rare):
     X, y = rare
     weight = np.random.default_rng(1).integers(0, 4, len(y))
     many = np.repeat(np.arange(len(y)), weight)
-    model = adacc.BoostingClassifier(method, n_estimators=8, calibration=kind)
+    model = adacc.BoostingClassifier(method, n_estimators=8, calibration=kind, calibration_cv="training")
     one = model.fit(X, y, sample_weight=weight).predict_proba(X)
     np.testing.assert_allclose(one, model.fit(X[many], y[many]).predict_proba(X), atol=1e-7)
 
@@ -190,7 +192,7 @@ def test_a_cost_search_finds_the_same_costs_with_calibration(rare):
     grid = [[0.6, 1], [0.8, 1], [1, 1]]
     plain = adacc.CostSearchCV(adacc.AdaC2Classifier(n_estimators=10), grid, cv="training").fit(*rare)
     calibrated = adacc.CostSearchCV(
-        adacc.AdaC2Classifier(n_estimators=10, calibration="sigmoid"), grid, cv="training"
+        adacc.AdaC2Classifier(n_estimators=10, calibration="sigmoid", calibration_cv="training"), grid, cv="training"
     ).fit(*rare)
     assert plain.best_costs_ == calibrated.best_costs_
     assert plain.best_score_ == calibrated.best_score_
@@ -238,7 +240,7 @@ def test_calibration_on_the_training_scores_is_scikit_learns(kind, rare):
     X, y = rare
     plain = adacc.AdaBoostClassifier(n_estimators=15).fit(X, y)
     theirs = CalibratedClassifierCV(FrozenEstimator(plain), method=kind, ensemble=False).fit(X, y)
-    ours = adacc.AdaMECClassifier(n_estimators=15, calibration=kind, costs=[1, 1]).fit(X, y)
+    ours = adacc.AdaMECClassifier(n_estimators=15, calibration=kind, costs=[1, 1], calibration_cv="training").fit(X, y)
     due = probabilities_of(theirs, kind, plain.decision_function(X), X, y)
     np.testing.assert_allclose(ours.predict_proba(X), due, atol=2e-4)
 
@@ -246,7 +248,9 @@ def test_calibration_on_the_training_scores_is_scikit_learns(kind, rare):
 @pytest.mark.parametrize("costs", [[1, 1], [1, 3], [2, 1]])
 def test_adamec_cal_decides_by_the_cost_threshold(costs, rare):
     X, y = rare
-    model = adacc.AdaMECClassifier(n_estimators=15, calibration="sigmoid", costs=costs).fit(X, y)
+    model = adacc.AdaMECClassifier(n_estimators=15, calibration="sigmoid", costs=costs, calibration_cv="training").fit(
+        X, y
+    )
     p = model.predict_proba(X)[:, 1]
     threshold = costs[0] / sum(costs)
     np.testing.assert_array_equal(model.predict(X), p > threshold)
@@ -257,7 +261,9 @@ def test_adamec_cal_decides_by_the_cost_threshold(costs, rare):
 
 def test_cgada_cal_fits_with_the_costs_as_weights_and_decides_at_one_half(rare):
     X, y = rare
-    model = adacc.CGAdaClassifier(n_estimators=15, calibration="sigmoid", costs=[0.3, 1]).fit(X, y)
+    model = adacc.CGAdaClassifier(
+        n_estimators=15, calibration="sigmoid", costs=[0.3, 1], calibration_cv="training"
+    ).fit(X, y)
     scores = adacc.CGAdaClassifier(n_estimators=15, costs=[0.3, 1]).fit(X, y).decision_function(X)
     expected = Sigmoid.fit(scores, y == 1, np.array([0.3, 1.0])[y]).predict(scores)
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], expected)
@@ -268,7 +274,9 @@ def test_several_classes(three):
     X, y = three
     costs = np.array([1.0, 2.0, 4.0])
     for kind in ("sigmoid", "isotonic"):
-        model = adacc.AdaMECClassifier(n_estimators=15, calibration=kind, costs=costs).fit(X, y)
+        model = adacc.AdaMECClassifier(n_estimators=15, calibration=kind, costs=costs, calibration_cv="training").fit(
+            X, y
+        )
         proba = model.predict_proba(X)
         np.testing.assert_allclose(proba.sum(axis=1), 1.0)
         np.testing.assert_array_equal(model.predict(X), np.argmax(proba * costs, axis=1))
@@ -280,25 +288,33 @@ def test_held_out_folds_give_honest_probabilities():
     y = (rng.random(3000) < expit(1.5 * X[:, 0] - 1.5)).astype(int)
     train, test = slice(0, 400), slice(400, None)
     brier = {}
-    for cv in (None, 5):
+    for cv in ("training", 5):
         model = adacc.AdaMECClassifier(n_estimators=100, calibration="isotonic", calibration_cv=cv, random_state=0)
         brier[cv] = brier_score_loss(y[test], model.fit(X[train], y[train]).predict_proba(X[test])[:, 1])
-    assert brier[5] < brier[None]
+    assert brier[5] < brier["training"]
 
 
 @pytest.mark.parametrize("kind", ["sigmoid", "isotonic"])
 def test_weights_that_only_compare_rows_may_be_of_any_size(kind, rare):
     X, y = rare
     weight = np.where(y == 1, 2.0, 1.0)
-    expected = adacc.AdaMECClassifier(calibration=kind).fit(X, y, sample_weight=weight / weight.mean()).predict_proba(X)
+    expected = (
+        adacc.AdaMECClassifier(calibration=kind, calibration_cv="training")
+        .fit(X, y, sample_weight=weight / weight.mean())
+        .predict_proba(X)
+    )
     for scale in (1e-9, 1.0 / weight.sum(), 1e-320):
-        scaled = adacc.AdaMECClassifier(calibration=kind).fit(X, y, sample_weight=weight * scale).predict_proba(X)
+        scaled = (
+            adacc.AdaMECClassifier(calibration=kind, calibration_cv="training")
+            .fit(X, y, sample_weight=weight * scale)
+            .predict_proba(X)
+        )
         np.testing.assert_allclose(scaled, expected, atol=1e-3 if scale == 1e-320 else 1e-6)
 
 
 def test_isotonic_stages_end_at_the_score(rare):
     X, y = np.round(rare[0], 1), rare[1]
-    model = adacc.AdaMECClassifier(calibration="isotonic", n_estimators=60).fit(X, y)
+    model = adacc.AdaMECClassifier(calibration="isotonic", n_estimators=60, calibration_cv="training").fit(X, y)
     np.testing.assert_allclose(list(model.staged_decision_function(X))[-1], model.decision_function(X))
 
 
@@ -321,7 +337,7 @@ def test_a_few_rare_rows_make_nobody_certain(kind, n_rare):
     for model in (
         adacc.AdaCCForestClassifier(n_estimators=4, n_rounds=2, calibration=kind, random_state=0),
         adacc.AdaCC1Classifier(n_estimators=5, calibration=kind, calibration_cv=2, random_state=0),
-        adacc.AdaMECClassifier(n_estimators=5, calibration=kind),
+        adacc.AdaMECClassifier(n_estimators=5, calibration=kind, calibration_cv="training"),
     ):
         proba = model.fit(X, y).predict_proba(everywhere)
         assert proba.min() > 0.0

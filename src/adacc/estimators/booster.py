@@ -226,7 +226,7 @@ def finish_model(
         rows, groups = held_out.rows, training_set.groups
         is_positive = training_set.y[rows] == model.positive_class
         weight, group = training_set.weight[rows], None if groups is None else groups[rows]
-        tuning = TuningScores("held-out", held_out.scores, is_positive, weight, group)
+        tuning = TuningScores("held-out", held_out.scores, is_positive, weight, group, held_out.folds)
         of_rows = {name: values[training_set.numbers[rows]] for name, values in columns.items()}
         model = replace(model, tuning_scores=thinned(tuning, settings.seed))
     if spec is not None:

@@ -25,6 +25,7 @@ class HeldOut(NamedTuple):
 
     rows: NDArray[np.intp]
     scores: Array
+    folds: NDArray[np.intp]  # the fold that each row is held out by
 
 
 def calibrates_on_folds(settings: Settings) -> bool:
@@ -40,7 +41,7 @@ def calibrate(
         rows = np.arange(len(training_set.y))
         scores = ensemble.class_scores(ensemble.scores(training_set.table))
     else:
-        rows, scores = held_out
+        rows, scores, _ = held_out
     terms, y = calibration_terms(settings, plan_for(settings, training_set)), training_set.y[rows]
     weight = training_set.weight[rows] * terms.class_weight[y]
     if settings.decides_by_probability and training_set.cost is not None:
@@ -76,4 +77,5 @@ def held_out_scores(settings: Settings, training_set: TrainingSet) -> HeldOut:
     for training, held_out in folds:
         ensemble = train(settings, training_set.subset(training)).ensemble
         scores.append(ensemble.class_scores(ensemble.scores(training_set.table.take(held_out))))
-    return HeldOut(np.concatenate([held_out for _, held_out in folds]), np.concatenate(scores))
+    number = np.repeat(np.arange(len(folds)), [len(held_out) for _, held_out in folds])
+    return HeldOut(np.concatenate([held_out for _, held_out in folds]), np.concatenate(scores), number)

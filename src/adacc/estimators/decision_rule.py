@@ -326,6 +326,7 @@ class DecisionRule(BaseDecision):
             responses[:, positive] if spec.is_ranked
             else decision.statistic(responses[:, positive], lambda: responses, of_rows),
             held_out.true[rows] == positive, held_out.weight[rows], None if number is None else number[rows], fn, fp,
+            folds=np.repeat(np.arange(len(held_out.folds)), [len(each) for each, _ in held_out.folds]),
         )  # fmt: skip
         return tune(spec, positive, labelled, "training" if on_training_rows(self.cv) else "held-out")
 

@@ -24,6 +24,7 @@ from adacc.model.decision import Decision, DecisionReport, Interval, untuned
 from adacc.model.decision_spec import DecisionSpec
 
 CONFIDENCE = 0.95
+NORMAL_QUANTILE = 1.96
 TOLERANCE = 1e-9
 """Relative rounding error of sums of weights, within which a condition holds."""
 
@@ -52,6 +53,8 @@ class LabelledRows:
         Cost of a false negative and of a false positive, beyond that of the correct prediction.
     correct : tuple of float
         Cost of the correct prediction of a negative and of a positive row.
+    folds : ndarray of shape (n_rows,) or None
+        Number of the model that computed the statistic of each row; None if it is the model that decides.
     """
 
     statistic: Array
@@ -61,6 +64,7 @@ class LabelledRows:
     fn: Array | float = 1.0
     fp: Array | float = 1.0
     correct: tuple[float, float] = (0.0, 0.0)
+    folds: NDArray[np.intp] | None = None
 
     @cached_property
     def levels(self) -> Array:
@@ -240,6 +244,8 @@ def _report(
         ):
             differences[name].append(float(-np.diff(_spread_out(name, np.array([seen, new]), n_rows))[0]))
     achieved = {name: _interval(name, value[name], np.array(differences[name]), n_rows) for name in found}
+    for name, values in _by_fold(spec, rows, chosen).items():
+        achieved[name] = _widened(name, achieved[name], values, np.array(differences[name]), n_rows)
     if "mean_cost" in achieved:
         alarms = float(outcomes.fp[chosen] / outcomes.n_negative)
         achieved["mean_cost"] = _cost_interval(achieved["mean_cost"], value["recall"], alarms, rows)
@@ -247,6 +253,43 @@ def _report(
     if spec.needs_tuning:
         threshold = Interval(threshold_at(levels, chosen), *_quantiles(np.array(thresholds)))
     return DecisionReport(source, len(rows.weight), n_positive, achieved, threshold)
+
+
+def _by_fold(spec: DecisionSpec, rows: LabelledRows, chosen: int) -> dict[str, Array]:
+    """What the chosen threshold achieves on the rows of each fold."""
+    if rows.folds is None:
+        return {}
+    alert, cost = rows.level >= chosen, np.where(rows.is_positive, rows.fn, rows.fp) * rows.weight
+    found: dict[str, list[float]] = {}
+    for fold in np.unique(rows.folds):
+        positive, negative = (rows.folds == fold) & rows.is_positive, (rows.folds == fold) & ~rows.is_positive
+        tp, fp = (np.array([rows.weight[of_class & alert].sum()]) for of_class in (positive, negative))
+        missed, alarms = np.array([cost[positive & ~alert].sum()]), np.array([cost[negative & alert].sum()])
+        n_positive, n_negative = float(rows.weight[positive].sum()), float(rows.weight[negative].sum())
+        correct = rows.correct[0] * n_negative + rows.correct[1] * n_positive
+        outcomes = Outcomes(tp, fp, missed, alarms, n_positive, n_negative, correct)
+        for name, value in outcomes.measures(spec, 0).items():
+            found.setdefault(name, []).append(float(value))
+    return {name: np.array(values) for name, values in found.items()}
+
+
+def _widened(name: str, interval: Interval, by_fold: Array, differences: Array, n_rows: dict[str, int]) -> Interval:
+    """The interval for another model than those of the folds.
+
+    The variance between folds that sampling does not explain is that between models fitted to different rows. Half the
+    variance of the differences is that of sampling, for all rows.
+    """
+    by_fold, differences = by_fold[np.isfinite(by_fold)], differences[np.isfinite(differences)]
+    if len(by_fold) < 2 or len(differences) < 2 or not np.isfinite(interval).all():
+        return interval
+    n_folds = len(by_fold)
+    between = np.var(_spread_out(name, by_fold, n_rows), ddof=1) - n_folds * np.var(differences) / 2.0
+    extra = NORMAL_QUANTILE**2 * max(between, 0.0) * (1.0 + 1.0 / n_folds)
+    value, low, high = _spread_out(name, np.array(interval), n_rows)
+    ends = np.array([value - np.hypot(value - low, np.sqrt(extra)), value + np.hypot(high - value, np.sqrt(extra))])
+    if name != "mean_cost":
+        ends = _scale(name) / (1.0 + np.exp(-ends))
+    return Interval(interval.value, *np.array([min(ends[0], interval.low), max(ends[1], interval.high)]).tolist())
 
 
 def _spread_out(name: str, values: Array, n_rows: dict[str, int]) -> Array:

@@ -103,7 +103,7 @@ def decide(
     scores = model.positive_scores(tuning.scores)
     statistic = decision.statistic(scores, lambda: model.rounded_probabilities(tuning.scores), columns)
     fn, fp = row_costs(spec, columns)
-    rows = LabelledRows(statistic, tuning.is_positive, tuning.weight, tuning.groups, fn, fp)
+    rows = LabelledRows(statistic, tuning.is_positive, tuning.weight, tuning.groups, fn, fp, folds=tuning.folds)
     return tune(spec, positive, rows, tuning.rows)
 
 
@@ -142,4 +142,5 @@ def thinned(tuning: TuningScores, seed: int) -> TuningScores:
         kept.append(members)
     some = np.sort(np.concatenate(kept))
     groups = None if tuning.groups is None else np.unique(tuning.groups[some], return_inverse=True)[1].astype(np.int64)
-    return TuningScores(tuning.rows, tuning.scores[some], tuning.is_positive[some], weight[some], groups)
+    folds = None if tuning.folds is None else tuning.folds[some]
+    return TuningScores(tuning.rows, tuning.scores[some], tuning.is_positive[some], weight[some], groups, folds)

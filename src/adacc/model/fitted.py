@@ -32,6 +32,7 @@ class TuningScores:
     is_positive: NDArray[np.bool_]  # (n_rows,)
     weight: Array  # (n_rows,)
     groups: NDArray[np.int64] | None = None  # (n_rows,): numbers of the groups; None if all rows are independent
+    folds: NDArray[np.int64] | None = None  # (n_rows,): number of the fold model of each row; None without folds
 
 
 @dataclass(frozen=True)

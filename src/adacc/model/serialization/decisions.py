@@ -77,4 +77,5 @@ def read_tuning_scores(fields: FieldReader, n_classes: int) -> TuningScores:
         raise ModelFileError("the tuning scores must have rows, classes 0 and 1, and positive weights")
     if groups is not None and not 0 <= groups.min() <= groups.max() < n_rows:
         raise ModelFileError("tuning_groups.npy must hold numbers from 0 to the number of rows")
-    return TuningScores(rows, scores, is_positive.astype(bool), weight, groups)
+    folds = fields.array("tuning_folds", np.int64, n_rows) if "tuning_folds" in fields.arrays else None
+    return TuningScores(rows, scores, is_positive.astype(bool), weight, groups, folds)

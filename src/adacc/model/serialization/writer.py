@@ -107,7 +107,9 @@ def _tuning_arrays(tuning: TuningScores) -> dict[str, NDArray[Any]]:
     if (tuning.weight != 1.0).any():
         arrays["tuning_weight"] = tuning.weight
     if tuning.groups is not None:
-        arrays["tuning_groups"] = tuning.groups
+        arrays["tuning_groups"] = tuning.groups.astype(np.int64)
+    if tuning.folds is not None:
+        arrays["tuning_folds"] = tuning.folds.astype(np.int64)
     return arrays
 
 
