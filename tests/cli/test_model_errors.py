@@ -219,12 +219,12 @@ def test_stopped_halfway_it_leaves_nothing(here, monkeypatch, ending, fault, cod
     class_index = adacc.cli.model_file.ModelFile.class_index
     calls = []
 
-    def stops(self, X, threshold):
+    def stops(self, X, *others):
         calls.append(len(X))
         if len(calls) == 3:
             assert list(here.glob(".adacc-*.tmp"))
             raise fault
-        return class_index(self, X, threshold)
+        return class_index(self, X, *others)
 
     monkeypatch.setattr("adacc.cli.model_file.ModelFile.class_index", stops)
     before = sorted(here.iterdir())

@@ -87,7 +87,7 @@ def test_monotonic_constraints(two):
 @pytest.mark.parametrize("kind", ["sigmoid", "isotonic"])
 def test_calibrated_probabilities(two, kind, n_classes):
     X, y = rows(n_classes)
-    options = {"method": "adacc1", "n_estimators": 5, "calibration": kind}
+    options = {"method": "adacc1", "n_estimators": 5, "calibration": kind, "calibration_cv": "training"}
     found, local = fit_both(two, PARTITIONS["two"], X, y, weights(), **options)
     assert_same_model(found, local)
     np.testing.assert_allclose(found.to_local().predict_proba(X), local.predict_proba(X), rtol=1e-9, atol=1e-12)

@@ -26,7 +26,7 @@ SIZES = [40] * 4
 RNG = np.random.default_rng(9)
 Y = (RNG.random(N) < 0.3).astype(int)
 X = RNG.normal(size=(N, 3)) + Y[:, None] * [1.0, 0.6, -0.4]
-OPTIONS = {"method": "adacc2", "n_estimators": 8, "calibration": "sigmoid"}
+OPTIONS = {"method": "adacc2", "n_estimators": 8, "calibration": "sigmoid", "calibration_cv": "training"}
 
 
 def bounded(function, seconds=60.0):

@@ -147,7 +147,9 @@ def test_a_search_keeps_monotonic_constraints(folder, few_at_a_time):
     assert local.best_estimator_.fitted_model_.training["learner"]["monotonic_cst"][0] == -1
 
 
-@pytest.mark.parametrize("options", [{"calibration": "isotonic"}, {"dialect": "authors"}, {"max_bins": 8}])
+@pytest.mark.parametrize(
+    "options", [{"calibration": "isotonic", "calibration_cv": "training"}, {"dialect": "authors"}, {"max_bins": 8}]
+)
 def test_options_count(folder, few_at_a_time, options):
     estimator = AdaCC1Classifier(n_estimators=ROUNDS, **options)
     local, X = in_memory(estimator, folder / "all.parquet", "number")

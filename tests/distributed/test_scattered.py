@@ -127,7 +127,13 @@ def test_shards_learn_the_two_class_problems_of_the_local_model(kind, calibratio
     """Some shards have no rows of some problems; a shard that starts anew reads only the last problem of the log."""
     X, y = rows(3)
     weight = WEIGHTS["whole"](np.random.default_rng(5), len(y))
-    options = {"n_estimators": 6, "max_bins": 16, "multi_class": kind, "calibration": calibration}
+    options = {
+        "n_estimators": 6,
+        "max_bins": 16,
+        "multi_class": kind,
+        "calibration": calibration,
+        "calibration_cv": "training",
+    }
     model = adacc.AdaCC1Classifier(**options).fit(X, y, sample_weight=weight)
     ensemble = model.fitted_model_.ensemble
     table, bin_mapper = read(X), ensemble.models.bin_mapper

@@ -150,7 +150,8 @@ def test_where_costs_balance_the_probability_the_label_is_ours(right, wrong):
     """There the last bit of a logarithm decides, and runtimes have others."""
     X = np.repeat([0.0, 1.0], [right + wrong, 4])[:, None]
     y = np.repeat([0, 1], [wrong, right + 4])
-    model = adacc.AdaMECClassifier(n_estimators=2, calibration="isotonic", costs=[right, wrong]).fit(X, y)
+    options = {"calibration": "isotonic", "calibration_cv": "training", "costs": [right, wrong]}
+    model = adacc.AdaMECClassifier(n_estimators=2, **options).fit(X, y)
     assert_same(model, X)
 
 
