@@ -18,7 +18,7 @@ def tuning_rows(n_rows=3000, share=0.1, strengths=(3.0, 3.0, 0.0), seed=0, shift
     true = (rng.random(n_rows) < share).astype(np.intp)
     signal = np.array([strength * (2.0 * true - 1.0) for strength in strengths]) + rng.normal(size=(3, n_rows)) + shift
     positive = expit(signal)
-    return TuningRows(true, np.ones(n_rows), np.stack([1.0 - positive, positive], axis=2))
+    return TuningRows(true, np.ones(n_rows), np.stack([1.0 - positive, positive], axis=2), np.arange(n_rows))
 
 
 def weights_of(rows):
@@ -73,7 +73,7 @@ def test_factors_balance_several_classes():
     true = rng.choice(3, 4000, p=[0.6, 0.3, 0.1])
     logits = 2.0 * np.eye(3)[true] + rng.normal(size=(4000, 3)) - [0.0, 0.0, 1.5]
     shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    rows = TuningRows(true, np.ones(4000), np.stack([shares, shares, shares]))
+    rows = TuningRows(true, np.ones(4000), np.stack([shares, shares, shares]), np.arange(4000))
     weights, decision = tune(rows, np.bincount(true).astype(float), 0, "balanced_accuracy")
     votes = np.tensordot(weights, rows.vote_shares, axes=1)
     assert decision[2] > 1.5 * decision[:2].max()
@@ -102,8 +102,9 @@ def test_weights_of_rows_count():
     rows = tuning_rows(1500, strengths=(0.5, 0.4, 0.2))
     counts = np.random.default_rng(3).integers(1, 4, 1500)
     repeated = TuningRows(
-        np.repeat(rows.true, counts), np.ones(counts.sum()), np.repeat(rows.vote_shares, counts, axis=1)
-    )
+        np.repeat(rows.true, counts), np.ones(counts.sum()), np.repeat(rows.vote_shares, counts, axis=1),
+        np.arange(counts.sum()),
+    )  # fmt: skip
     weighted = rows._replace(weight=counts.astype(float))
     by_class = np.bincount(repeated.true).astype(float)
     for one, other in zip(

@@ -502,7 +502,7 @@ def test_a_fold_of_little_weight_is_boosted_as_on_its_own():
     [
         BoostingClassifier("adamec-cal"),
         BoostingClassifier("cgada-cal"),
-        adacc.AdaMECClassifier(calibration="isotonic"),
+        adacc.AdaMECClassifier(calibration="isotonic", calibration_cv="training"),
         CGAdaClassifier(calibration="sigmoid", calibration_cv=2, random_state=0),
     ],
     ids=["adamec-cal", "cgada-cal", "isotonic", "held-out"],
