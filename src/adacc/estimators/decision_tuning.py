@@ -283,7 +283,7 @@ def _widened(name: str, interval: Interval, by_fold: Array, differences: Array, 
     if len(by_fold) < 2 or len(differences) < 2 or not np.isfinite(interval).all():
         return interval
     n_folds = len(by_fold)
-    between = np.var(_spread_out(name, by_fold, n_rows), ddof=1) - n_folds * np.var(differences) / 2.0
+    between = float(np.var(_spread_out(name, by_fold, n_rows), ddof=1) - n_folds * np.var(differences) / 2.0)
     extra = NORMAL_QUANTILE**2 * max(between, 0.0) * (1.0 + 1.0 / n_folds)
     value, low, high = _spread_out(name, np.array(interval), n_rows)
     ends = np.array([value - np.hypot(value - low, np.sqrt(extra)), value + np.hypot(high - value, np.sqrt(extra))])
