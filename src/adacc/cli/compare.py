@@ -135,11 +135,11 @@ def compare(options: Namespace) -> None:
     if options.folds < 2:
         raise ValueError(f"--folds must be at least 2, got {options.folds}")
     from adacc.compare import Plan, contestants, make_splits
-    from adacc.compare.comparison import missing_libraries
+    from adacc.compare.comparison import expand_methods, missing_libraries
     from adacc.report.vega import bundled_in_background
 
     everyone = contestants()
-    chosen = _chosen(options.methods, everyone)
+    chosen = expand_methods(options.methods, everyone)
     missing = missing_libraries()
     if missing and not options.quiet and {"default", "family", "baselines", "all"} & {*options.methods}:
         echo_note(f'methods of {", ".join(missing)} are skipped; to include them: pip install "adacc[compare]"')
@@ -206,30 +206,11 @@ def _problem(options: Namespace) -> Any:
     return used
 
 
-def _chosen(given: list[str], everyone: dict[str, Any]) -> tuple[str, ...]:
-    """Names of methods, with the names of groups expanded."""
-    from adacc.compare.comparison import QUICK, find_method
-    from adacc.evaluation.baselines import BASELINES
-
-    # CatBoost and EBM take minutes per fold: they run only if they are named.
-    usual = [name for name in everyone if name not in BASELINES or BASELINES[name].extra == "compare"]
-    groups = {
-        "family": [name for name in usual if everyone[name].is_own],
-        "baselines": [name for name in usual if not everyone[name].is_own],
-        "default": [name for name in usual if everyone[name].is_own or name in QUICK],
-        "all": usual,
-    }
-    chosen = [name for each in given for name in groups.get(each) or [find_method(each, everyone)]]
-    return tuple(dict.fromkeys(chosen))
-
-
 def _left_out(chosen: tuple[str, ...], problem: Any) -> list[str]:
     """The chosen methods that do not support the classes of the problem."""
-    from adacc.compare.comparison import supports_classes
+    from adacc.compare.comparison import unsupported
 
-    if len(problem.labels) == 2:
-        return []
-    left_out = [name for name in chosen if not supports_classes(name)]
+    left_out = unsupported(chosen, problem)
     if len(left_out) == len(chosen):
         raise ValueError(
             f"--methods must name a method for {len(problem.labels)} classes, but two classes only are supported by "

@@ -38,8 +38,8 @@ from adacc.study.fold_trainer import FoldTrainer
 from adacc.study.plan import Protocol, Variant, choose_methods, read_protocol
 
 QUICK = (
-    "lightgbm", "xgboost", "hist-gradient-boosting", "hist-gradient-boosting-threshold", "balanced-random-forest",
-    "adaboost-threshold", "logistic-regression",
+    "lightgbm", "lightgbm-threshold", "xgboost", "xgboost-threshold", "hist-gradient-boosting",
+    "balanced-random-forest", "adaboost-threshold", "logistic-regression",
 )  # fmt: skip
 """Baselines of the default comparison: those with class weights or tuned thresholds that run fast."""
 
@@ -126,6 +126,25 @@ def find_method(name: str, among: Mapping[str, Contestant]) -> str:
         library, extra = (baseline.library, baseline.extra) if baseline else ("imbalanced-learn", "compare")
         raise ValueError(f'method {name!r} needs {library}, which is not installed: pip install "adacc[{extra}]"')
     raise ValueError(f"method {name!r} is unknown: {suggestion(name, among) or '`adacc methods` lists them'}")
+
+
+def expand_methods(given: Sequence[str], everyone: Mapping[str, Contestant]) -> tuple[str, ...]:
+    """Names of methods, with the names of groups expanded."""
+    # CatBoost and EBM take minutes per fold: they run only if they are named.
+    usual = [name for name in everyone if name not in BASELINES or BASELINES[name].extra == "compare"]
+    groups = {
+        "family": [name for name in usual if everyone[name].is_own],
+        "baselines": [name for name in usual if not everyone[name].is_own],
+        "default": [name for name in usual if everyone[name].is_own or name in QUICK],
+        "all": usual,
+    }
+    chosen = [name for each in given for name in groups.get(each) or [find_method(each, everyone)]]
+    return tuple(dict.fromkeys(chosen))
+
+
+def unsupported(methods: Sequence[str], problem: BaseProblem) -> list[str]:
+    """The methods that do not support the classes of the problem."""
+    return [] if len(problem.labels) == 2 else [name for name in methods if not supports_classes(name)]
 
 
 def _first_line(rule: type) -> str:

@@ -1,4 +1,4 @@
-"""Reads the problem of a comparison: the user's table, or the built-in digits."""
+"""Reads the problem of a comparison: the user's table, data in memory, or the built-in digits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from contextlib import closing
 from typing import Any
 
+import narwhals as nw
 import numpy as np
+import pandas as pd
 
 from adacc.compare.binary_problem import Problem
 from adacc.compare.multiclass_problem import MulticlassProblem
@@ -15,6 +17,9 @@ from adacc.tables.sources import OpenTable
 
 DIGITS = "digits"
 """Source name of the built-in data set."""
+
+MEMORY = "the data"
+"""Source name of data in memory."""
 
 
 def read_problem(
@@ -69,3 +74,40 @@ def digits(positive: str | None = None) -> Problem:
     # Some pixels are constant; unlike in a user's table they are not checked.
     X = frame.drop(columns="digit")
     return Problem(DIGITS, "digit", labels.positive, labels.other, X, labels.y, len(X), n_labels=len(labels.counts))
+
+
+def frame_problem(
+    X: Any, y: Any, positive: Any = None, groups: Any = None, times: Any = None
+) -> Problem | MulticlassProblem:
+    """The problem of features and labels in memory; raises TableError or ValueError if they cannot be used."""
+    frame = _as_frame(X)
+    name = str(getattr(y, "name", None) or "y")
+    name = name if name not in frame else "y" if "y" not in frame else "(target)"
+    labels = pd.Series(np.asarray(y), name=name)
+    rows: dict[str, Any] = {"X": frame, "n_rows_of_source": len(frame)}
+    for argument, values in {"y": labels, "groups": groups, "times": times}.items():
+        if values is not None and len(values) != len(frame):
+            raise ValueError(f"{argument} must have as many values as X has rows, {len(frame)}, got {len(values)}")
+    rows["group"] = None if groups is None else pd.Series(np.asarray(groups), name="groups")
+    rows["time"] = None if times is None else pd.Series(np.asarray(times), name="times")
+    table = labels.to_frame()
+    classes, numbers = np.unique(read_labels(table, name, MEMORY), return_inverse=True)
+    check_features(frame, MEMORY)
+    if positive is None and len(classes) > 2:
+        return MulticlassProblem(MEMORY, name, tuple(classes.tolist()), y=numbers.astype(np.int8), **rows)
+    binary = read_target(table, name, positive, MEMORY)
+    return Problem(MEMORY, name, binary.positive, binary.other, y=binary.y, n_labels=len(classes), **rows)
+
+
+def _as_frame(X: Any) -> pd.DataFrame:
+    """A pandas frame with numbered rows, whose text and category columns are categories."""
+    native = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(native, nw.DataFrame):
+        frame = native.to_pandas().reset_index(drop=True)
+    elif hasattr(X, "toarray") or np.ndim(X) != 2:
+        raise ValueError(f"X must be a frame or an array with two dimensions, got {type(X).__name__}")
+    else:
+        frame = pd.DataFrame(np.asarray(X)).infer_objects().add_prefix("x")
+    frame.columns = frame.columns.astype(str)
+    texts = [name for name in frame if not pd.api.types.is_numeric_dtype(frame[name])]
+    return frame.assign(**{name: frame[name].astype("category") for name in texts})

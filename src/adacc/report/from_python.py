@@ -1,0 +1,210 @@
+"""The comparison from Python: `adacc.compare(X, y)`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from joblib import effective_n_jobs
+
+from adacc.compare import contest, contestants, final_model, make_splits
+from adacc.compare.comparison import Plan, expand_methods, unsupported
+from adacc.compare.leaderboard import Leaderboard
+from adacc.compare.leaderboard import report as as_plain_data
+from adacc.compare.problem import BaseProblem
+from adacc.compare.reading import frame_problem
+from adacc.estimators.base import BaseAdditiveClassifier
+from adacc.evaluation.measures import shown
+from adacc.report import multiclass_text, page, text
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The result of `adacc.compare`; a notebook shows its verdict and its table.
+
+    Attributes
+    ----------
+    result : dict
+        All results as plain data, as `adacc compare --json` writes them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> import adacc
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> found = adacc.compare(X, y, methods=["adacc1", "adaboost"], folds=3)
+    >>> found.table["balanced_accuracy"].round(2)
+    adacc1      0.97
+    adaboost    0.96
+    Name: balanced_accuracy, dtype: float64
+    """
+
+    result: dict[str, Any]
+    _problem: BaseProblem = field(repr=False)
+    _plan: Plan = field(repr=False)
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The methods by name, the best first: label, mean of each measure over the folds, difference from the best
+        method in the measure that ranks, and its p-value (corrected resampled t-test, Holm).
+        """
+        rows = {}
+        for method in text.finished(self.result):
+            versus = method["versus_best"] or {}
+            rows[method["name"]] = {
+                "label": method["label"],
+                **{name: (each or {}).get("mean") for name, each in method["metrics"].items()},
+                "difference": versus.get("difference", 0.0),
+                "p": versus.get("p"),
+            }
+        return pd.DataFrame.from_dict(rows, orient="index")
+
+    @property
+    def verdict(self) -> str:
+        """Which method is best, by how much, and which others are not significantly different."""
+        words = multiclass_text if multiclass_text.has_several_classes(self.result) else text
+        return " ".join(words.summary(self.result)).replace("\xa0", " ")
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write the HTML report, one file that works offline.
+
+        Parameters
+        ----------
+        path : str or path
+            The file; an existing file is replaced.
+        """
+        page.write(self.result, path)
+
+    def best_estimator(self) -> BaseAdditiveClassifier:
+        """The best method of adacc, fitted to all rows with the settings of the comparison.
+
+        Returns
+        -------
+        classifier
+            A fitted classifier of adacc, whose labels are those of y; for one class against the rest, 0 and 1.
+        """
+        own = [method["name"] for method in text.finished(self.result) if method["own"]]
+        if not own:
+            raise ValueError("no method of adacc completed the comparison, so there is none to fit")
+        problem, plan = self._problem, self._plan
+        labels, positive = self._labels()
+        return final_model.fit(
+            own[0], problem.X, labels, pos_label=positive, rounds=plan.rounds_of(own[0]), seed=plan.seed,
+            groups=problem.dependence, in_time=problem.time is not None,
+        )  # fmt: skip
+
+    def _labels(self) -> tuple[np.ndarray[Any, Any], Any]:
+        """The labels to fit to, and the positive one."""
+        problem = self._problem
+        if multiclass_text.has_several_classes(self.result):
+            return np.array(problem.labels)[problem.y], None
+        if getattr(problem, "n_labels", 2) > 2:
+            return problem.y, 1
+        return np.array(problem.labels)[problem.y], problem.labels[1]
+
+    def _repr_html_(self) -> str:
+        table = self.table
+        metric = self.result["protocol"]["metric"]
+        rows = "".join(
+            f"<tr><td>{rank}</td><td>{escape(row['label'])}</td><td>{shown(metric, row[metric])}</td>"
+            f"<td>{_bar(row[metric], table[metric].max())}</td>"
+            f"<td>{'' if rank == 1 else shown_p(row['p'])}</td><td>{shown('seconds', row['seconds'])}</td></tr>"
+            for rank, (_, row) in enumerate(table.iterrows(), start=1)
+        )
+        heads = "".join(f"<th>{head}</th>" for head in ("", "method", escape(metric), "", "p", "seconds"))
+        return f"<p>{escape(self.verdict)}</p><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def shown_p(p: float | None) -> str:
+    """A p-value with two digits."""
+    return "" if p is None or np.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.2g}"
+
+
+def _bar(value: float | None, longest: float) -> str:
+    width = 0 if value is None or not longest else round(120 * max(value, 0.0) / longest)
+    return f'<svg width="120" height="10"><rect width="{width}" height="10" fill="#0072B2"/></svg>'
+
+
+def compare(
+    X: Any,
+    y: Any,
+    *,
+    methods: str | Sequence[str] = "default",
+    positive: Any = None,
+    groups: Any = None,
+    times: Any = None,
+    metric: str = "balanced_accuracy",
+    folds: int = 5,
+    repeats: int = 1,
+    n_estimators: int = 100,
+    n_jobs: int | None = None,
+    random_state: int = 0,
+) -> Comparison:
+    """Cross-validate adacc's methods and the baselines on the same splits.
+
+    This is `adacc compare` for data in memory. It needs the libraries of ``pip install "adacc[compare]"``.
+
+    Parameters
+    ----------
+    X : frame or array of shape (n_rows, n_features)
+        The features. Text and category columns are categories.
+    y : array of shape (n_rows,)
+        The labels, two or more.
+    methods : str or list of str, default="default"
+        Names of methods as `adacc methods` lists them, or "family", "baselines", "default", "all".
+    positive : label, default=None
+        The positive class, which is compared with all others. None: the rarer of two labels; more than two labels are
+        classes of their own.
+    groups : array of shape (n_rows,), default=None
+        Groups that splits keep together.
+    times : array of shape (n_rows,), default=None
+        Times; each fold is trained on earlier rows and tested on later rows.
+    metric : str, default="balanced_accuracy"
+        The measure that ranks the methods.
+    folds, repeats : int, default=5 and 1
+        Number of cross-validation folds, and of repeats with other folds.
+    n_estimators : int, default=100
+        Number of boosting rounds; the AdaCC forest keeps its own size.
+    n_jobs : int, default=None
+        Number of worker processes; None is 1, -1 all cores.
+    random_state : int, default=0
+        Random seed.
+
+    Returns
+    -------
+    Comparison
+        With `table`, `verdict`, `report(path)` and `best_estimator()`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> import adacc
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> found = adacc.compare(X, y, methods=["adacc1", "adaboost"], folds=3)
+    >>> model = found.best_estimator()
+    """
+    if folds < 2:
+        raise ValueError(f"folds must be at least 2, got {folds}")
+    everyone = contestants()
+    chosen = expand_methods([methods] if isinstance(methods, str) else methods, everyone)
+    problem = frame_problem(X, y, positive, groups, times)
+    if metric not in problem.measures:
+        known = ", ".join(problem.measures)
+        raise ValueError(f"metric must be one of {known} for {len(problem.labels)} classes, got {metric!r}")
+    left_out = unsupported(chosen, problem)
+    kept = tuple(name for name in chosen if name not in left_out)
+    if not kept:
+        raise ValueError(f"methods must support {len(problem.labels)} classes, got {', '.join(left_out)}")
+    plan = Plan(kept, n_estimators, random_state, tuple(left_out))
+    splits = make_splits(problem, folds, repeats, random_state)
+    leaderboard = Leaderboard(problem, splits, plan, metric, everyone)
+    for outcome in contest(problem, splits, plan, effective_n_jobs(n_jobs)):
+        leaderboard.tell(outcome)
+    if not leaderboard.ranking():
+        raise ValueError(f"no method completed all folds: {leaderboard.why_none()}")
+    return Comparison(as_plain_data(leaderboard, "adacc.compare(X, y)", folds, repeats), problem, plan)
