@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from adacc.estimators.search import CostSearchCV
     from adacc.estimators.unseen_categories import UnseenCategoryWarning
     from adacc.model.serialization.archive import ModelFileError
+    from adacc.report.from_python import Comparison, compare
 
 __version__ = "0.1.0"
 
@@ -51,6 +52,7 @@ __all__ = [
     "CGAdaClassifier",
     "CSB1Classifier",
     "CSB2Classifier",
+    "Comparison",
     "CostDecision",
     "CostSearchCV",
     "DecisionRule",
@@ -62,6 +64,7 @@ __all__ = [
     "TimeSplit",
     "UnseenCategoryWarning",
     "__version__",
+    "compare",
     "load",
     "methods",
 ]
@@ -69,7 +72,7 @@ __all__ = [
 _MODULES = (
     "algorithms", "model.serialization.archive", "estimators.classifiers", "estimators.folds", "estimators.forest",
     "estimators.search", "estimators.cost_decision", "estimators.decision_rule", "estimators.unseen_categories",
-    "estimators.loading",
+    "estimators.loading", "report.from_python",
 )  # fmt: skip
 _SHOWN = ("datasets", "distributed", "export", "inspect", "metrics", "tables")
 

@@ -28,8 +28,8 @@ from small_study import command
 from support import thinned
 
 import adacc
-import adacc.compare
-from adacc.compare.comparison import QUICK, WARM_UP_ROUNDS, contestants
+import adacc.comparison
+from adacc.comparison.cross_validation import QUICK, WARM_UP_ROUNDS, contestants
 from adacc.evaluation.baselines import BASELINES
 from adacc.evaluation.measures import MEASURES, shown
 
@@ -243,7 +243,7 @@ def test_a_traceback_is_only_for_those_who_ask(here, monkeypatch):
             def contest(*_):
                 raise TypeError("oh")
 
-            monkeypatch.setattr(adacc.compare, "contest", contest)
+            monkeypatch.setattr(adacc.comparison, "contest", contest)
         file = "clinic.csv" if broken else "nosuch.csv"
         code, out, err = command("compare", file, "--target", "ill", *SMALL)
         assert (code, out) == (1 if broken else 2, "")
@@ -476,7 +476,7 @@ def test_groups_of_methods_have_names(here, monkeypatch, given, due):
         yield from ()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(adacc.compare, "contest", contest)
+    monkeypatch.setattr(adacc.comparison, "contest", contest)
     code, out, err = command("compare", "clinic.csv", "--target", "ill", *SMALL, "--methods", given, "--json", "x.json")
     assert (code, out, err) == (130, "", "\nadacc: interrupted before the first result\n")
     assert not Path("x.json").exists()

@@ -4,7 +4,7 @@ import pytest
 
 from adacc.cli.files import check_report_libraries
 from adacc.cli.main import _missing_library
-from adacc.compare.comparison import find_method, missing_libraries
+from adacc.comparison.cross_validation import find_method, missing_libraries
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def test_the_command_says_what_python_says(folder, new, name):
 
 def test_a_model_is_what_compare_judged(folder, tmp_path):
     """The same costs, by F1 on the training rows, and rounds; and what to know of it is noted."""
-    from adacc.compare.final_model import fit
+    from adacc.comparison.final_model import fit
     from adacc.tables import check_features, kinds_of, read_frame
 
     drop = ["size", "code", "claim"]

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from adacc import AdaBoostClassifier, AdaCC1Classifier, AdaCC2Classifier, CSB2Classifier
-from adacc.compare.explained_rows import describe_contributions, describe_examples
+from adacc.comparison.explained_rows import describe_contributions, describe_examples
 from adacc.evaluation.measures import with_former_names
 from adacc.inspect import TrainingDisplay
 from adacc.metrics import evaluate

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from slider import COUNTS, counts_at_every_threshold
 
-from adacc.compare import Plan, contest, contestants, make_splits, read_problem
-from adacc.compare.leaderboard import Leaderboard, report
+from adacc.comparison import Plan, contest, contestants, make_splits, read_problem
+from adacc.comparison.leaderboard import Leaderboard, report
 from adacc.report import write
 
 METHODS = ("adacc1", "adamec-cal", "logistic-regression", "adaboost-threshold")

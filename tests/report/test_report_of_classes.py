@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from nasty_results import EMOJI, IMAGE, LONG, SCRIPT
 
-from adacc.compare import MulticlassProblem, Plan, contest, contestants, make_splits
-from adacc.compare.leaderboard import Leaderboard, report
+from adacc.comparison import MulticlassProblem, Plan, contest, contestants, make_splits
+from adacc.comparison.leaderboard import Leaderboard, report
 from adacc.report.multiclass_tables import CLASSES_MAX
 from adacc.report.multiclass_text import confusions, headline, summary
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import adacc
-from adacc.compare.explained_rows import describe_row
+from adacc.comparison.explained_rows import describe_row
 from adacc.report.model_charts import waterfall_steps
 from adacc.report.model_text import about_model, row_text, shape_text
 from adacc.report.tables import ranking, versus_best

@@ -134,8 +134,8 @@ def compare(options: Namespace) -> None:
         check_report_libraries()
     if options.folds < 2:
         raise ValueError(f"--folds must be at least 2, got {options.folds}")
-    from adacc.compare import Plan, contestants, make_splits
-    from adacc.compare.comparison import expand_methods, missing_libraries
+    from adacc.comparison import Plan, contestants, make_splits
+    from adacc.comparison.cross_validation import expand_methods, missing_libraries
     from adacc.report.vega import bundled_in_background
 
     everyone = contestants()
@@ -159,8 +159,8 @@ def _run(options: Namespace, problem: Any, splits: Any, plan: Any, everyone: dic
     from joblib import cpu_count
 
     from adacc.cli.leaderboard import show, show_progress
-    from adacc.compare import contest
-    from adacc.compare.leaderboard import Leaderboard, report
+    from adacc.comparison import contest
+    from adacc.comparison.leaderboard import Leaderboard, report
 
     leaderboard = Leaderboard(problem, splits, plan, options.metric, everyone)
     outcomes = contest(problem, splits, plan, options.jobs or cpu_count())
@@ -184,7 +184,7 @@ def _run(options: Namespace, problem: Any, splits: Any, plan: Any, everyone: dic
 
 
 def _problem(options: Namespace) -> Any:
-    from adacc.compare import digits, read_problem
+    from adacc.comparison import digits, read_problem
 
     if options.data is None:
         if options.target not in (None, "digit"):
@@ -208,7 +208,7 @@ def _problem(options: Namespace) -> Any:
 
 def _left_out(chosen: tuple[str, ...], problem: Any) -> list[str]:
     """The chosen methods that do not support the classes of the problem."""
-    from adacc.compare.comparison import unsupported
+    from adacc.comparison.cross_validation import unsupported
 
     left_out = unsupported(chosen, problem)
     if len(left_out) == len(chosen):

@@ -44,9 +44,9 @@ def explanations_compiled() -> Iterator[None]:
     if not hasattr(dispatcher, "signatures") or is_cached(dispatcher):
         yield
         return
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    command = [sys.executable, "-m", "adacc.compare.explained_rows"]
-    other = subprocess.Popen(command, start_new_session=True, **quiet)  # Ctrl-C does not reach it
+    command = [sys.executable, "-m", "adacc.comparison.explained_rows"]
+    # In a session of its own: Ctrl-C does not reach it.
+    other = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         yield
     finally:

@@ -114,7 +114,7 @@ def _describe_row(
     model_file: ModelFile, X: pd.DataFrame, background: pd.DataFrame | None, options: Namespace
 ) -> dict[str, Any]:
     """The explanation for the positive class, or for the predicted class of a multi-class model."""
-    from adacc.compare.explained_rows import describe_row
+    from adacc.comparison.explained_rows import describe_row
 
     k = model_file.positive
     if k is None:
@@ -170,7 +170,7 @@ def _waterfall(contributions: list[tuple[str, float]], score: float) -> list[str
 def _format_model(
     model_file: ModelFile, X: pd.DataFrame | None, background: pd.DataFrame | None, options: Namespace
 ) -> str:
-    from adacc.compare.explained_rows import explain
+    from adacc.comparison.explained_rows import explain
 
     names = list(model_file.model.fitted_model_.column_names)
     if X is None:
@@ -208,7 +208,7 @@ def _curves(model_file: ModelFile, features: list[int]) -> list[str]:
 
 
 def _headline(model_file: ModelFile) -> str:
-    from adacc.compare.final_model import n_bags
+    from adacc.comparison.final_model import n_bags
     from adacc.report.text import size
 
     labels = [printable(label, 40) for label in model_file.labels]
@@ -223,7 +223,7 @@ def _headline(model_file: ModelFile) -> str:
 
 def _write_report(model_file: ModelFile, row: dict[str, Any] | None, options: Namespace) -> None:
     import adacc
-    from adacc.compare.final_model import describe
+    from adacc.comparison.final_model import describe
     from adacc.report import write
     from adacc.study.plan import label_of
 

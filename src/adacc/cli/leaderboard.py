@@ -15,8 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from adacc.cli.terminal import printable
-from adacc.compare import Outcome
-from adacc.compare.leaderboard import Leaderboard
+from adacc.comparison import Outcome
+from adacc.comparison.leaderboard import Leaderboard
 from adacc.evaluation.measures import FORMATS, shown, spread
 from adacc.report import multiclass_text, text
 from adacc.report.multiclass_text import confusions, has_several_classes

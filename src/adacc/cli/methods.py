@@ -12,7 +12,7 @@ from adacc.cli.terminal import echo, format_table, terminal_width
 
 if TYPE_CHECKING:
     from adacc.algorithms import Method
-    from adacc.compare import Contestant
+    from adacc.comparison import Contestant
 
 EXAMPLES = """\
 examples:
@@ -114,8 +114,8 @@ def own_methods() -> dict[str, Own]:
 
 
 def show(options: Namespace) -> None:
-    from adacc.compare import contestants
-    from adacc.compare.comparison import find_method
+    from adacc.comparison import contestants
+    from adacc.comparison.cross_validation import find_method
 
     own, everyone = own_methods(), contestants()
     others = {name: each for name, each in everyone.items() if not each.is_own}

@@ -18,7 +18,7 @@ from adacc.cli.train_shared import (
     monotonic_by_name,
     split_columns,
 )
-from adacc.compare.final_model import choose_booster
+from adacc.comparison.final_model import choose_booster
 from adacc.distributed.memory import read_size
 from adacc.distributed.parquet import count_pairs, fit_partitions, open_partitions
 from adacc.distributed.partition_stats import PartitionTask

@@ -166,8 +166,8 @@ def _in_memory(options: Namespace, spec: DecisionSpec | None) -> Trained:
     from sklearn.metrics import confusion_matrix
 
     from adacc.algorithms.catalog import FORESTS
-    from adacc.compare.final_model import fit
-    from adacc.compare.splits import check_dependence
+    from adacc.comparison.final_model import fit
+    from adacc.comparison.splits import check_dependence
     from adacc.tables import check_features, kinds_of, read_frame
 
     not_features = split_columns(options)
@@ -253,7 +253,7 @@ def _f1(trained: Trained) -> str:
 
 
 def _size(model: BaseAdditiveClassifier) -> str:
-    from adacc.compare.final_model import n_bags
+    from adacc.comparison.final_model import n_bags
     from adacc.report.text import size
 
     bags = n_bags(model)

@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 from joblib import effective_n_jobs
 
-from adacc.compare import contest, contestants, final_model, make_splits
-from adacc.compare.comparison import Plan, expand_methods, unsupported
-from adacc.compare.leaderboard import Leaderboard
-from adacc.compare.leaderboard import report as as_plain_data
-from adacc.compare.problem import BaseProblem
-from adacc.compare.reading import frame_problem
+from adacc.comparison import contest, contestants, final_model, make_splits
+from adacc.comparison.cross_validation import Plan, expand_methods, unsupported
+from adacc.comparison.leaderboard import Leaderboard
+from adacc.comparison.leaderboard import report as as_plain_data
+from adacc.comparison.problem import BaseProblem
+from adacc.comparison.reading import frame_problem
 from adacc.estimators.base import BaseAdditiveClassifier
 from adacc.evaluation.measures import shown
 from adacc.report import multiclass_text, page, text

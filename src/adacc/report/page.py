@@ -26,7 +26,7 @@ STYLES = ("page.css", "tables.css", "print.css")
 
 
 def render(result: dict[str, Any], vega: Callable[[], str] = bundle) -> str:
-    """The report of a comparison, from `adacc.compare`: an HTML page that contains its scripts, styles and data.
+    """The report of a comparison, from `adacc.comparison`: an HTML page that contains its scripts, styles and data.
 
     `vega` returns the script that draws the charts.
     """

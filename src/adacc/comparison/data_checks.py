@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from adacc.compare.problem import BaseProblem
-from adacc.compare.splits import Split
+from adacc.comparison.problem import BaseProblem
+from adacc.comparison.splits import Split
 
 LEAK_AUC_MIN = 0.98  # a column with at least this AUC on its own is reported as a suspected leak of the target
 STRONG_AUC_MIN = 0.9  # a column with at least this AUC on its own is reported in a note

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from adacc.compare.problem import BaseProblem
+from adacc.comparison.problem import BaseProblem
 from adacc.evaluation.measures import MULTICLASS_MEASURES, Measure, multiclass_measures
 from adacc.evaluation.predictions import ClassPredictions
 from adacc.evaluation.statistics import wilson

@@ -10,8 +10,8 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 
-from adacc.compare.binary_problem import Problem
-from adacc.compare.multiclass_problem import MulticlassProblem
+from adacc.comparison.binary_problem import Problem
+from adacc.comparison.multiclass_problem import MulticlassProblem
 from adacc.tables import TableError, check_features, open_table, read_frame, read_labels, read_target
 from adacc.tables.sources import OpenTable
 

@@ -23,10 +23,10 @@ from threadpoolctl import threadpool_limits
 
 from adacc.algorithms import METHODS
 from adacc.algorithms.catalog import FORESTS, suggestion
-from adacc.compare import final_model
-from adacc.compare.multiclass_problem import MulticlassProblem
-from adacc.compare.problem import BaseProblem
-from adacc.compare.splits import Split
+from adacc.comparison import final_model
+from adacc.comparison.multiclass_problem import MulticlassProblem
+from adacc.comparison.problem import BaseProblem
+from adacc.comparison.splits import Split
 from adacc.estimators.unseen_categories import unseen_ignored
 from adacc.evaluation.baselines import BASELINES
 from adacc.evaluation.fold_data import FoldData
@@ -228,7 +228,7 @@ def _only(predict: Callable[[Any], dict[int, Predictions]], given: Any) -> Predi
 
 
 def _predict_classes(name: str, fold: FoldData) -> ClassPredictions:
-    """Fit a method to several classes, as `adacc.compare.final_model` does, and predict the test rows."""
+    """Fit a method to several classes, as `adacc.comparison.final_model` does, and predict the test rows."""
     predict = BASELINES[name].predict_classes if name in BASELINES else None
     if predict is not None:
         return predict(fold)

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from adacc.compare import curves
-from adacc.compare.problem import BaseProblem
+from adacc.comparison import curves
+from adacc.comparison.problem import BaseProblem
 from adacc.evaluation.measures import MEASURES, Measure, binary_measures
 from adacc.evaluation.predictions import Predictions
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from adacc.compare import explained_rows, final_model
-from adacc.compare.comparison import Contestant, Outcome, Plan, pool_predictions
-from adacc.compare.data_checks import check_data
-from adacc.compare.multiclass_problem import MulticlassProblem
-from adacc.compare.problem import BaseProblem
-from adacc.compare.splits import Split, describe
+from adacc.comparison import explained_rows, final_model
+from adacc.comparison.cross_validation import Contestant, Outcome, Plan, pool_predictions
+from adacc.comparison.data_checks import check_data
+from adacc.comparison.multiclass_problem import MulticlassProblem
+from adacc.comparison.problem import BaseProblem
+from adacc.comparison.splits import Split, describe
 from adacc.evaluation.statistics import holm, resampled_t_test
 
 FORMAT = 1

@@ -11,9 +11,9 @@ from sklearn.model_selection import StratifiedKFold
 from support import thinned
 
 import adacc
-from adacc.compare import MulticlassProblem, Plan, contest, contestants, data_checks, make_splits, read_problem
-from adacc.compare.comparison import supports_classes
-from adacc.compare.leaderboard import Leaderboard, report
+from adacc.comparison import MulticlassProblem, Plan, contest, contestants, data_checks, make_splits, read_problem
+from adacc.comparison.cross_validation import supports_classes
+from adacc.comparison.leaderboard import Leaderboard, report
 from adacc.evaluation.baselines import BASELINES
 from adacc.evaluation.fold_data import FoldData
 from adacc.evaluation.measures import multiclass_measures

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-from adacc.compare.problem import BaseProblem
+from adacc.comparison.problem import BaseProblem
 from adacc.estimators.folds import TimeSplit
 from adacc.tables import TableError
 

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import StratifiedKFold
 
-from adacc.compare import Problem, digits, make_splits, read_problem
-from adacc.compare.splits import describe
+from adacc.comparison import Problem, digits, make_splits, read_problem
+from adacc.comparison.splits import describe
 from adacc.tables import TableError
 
 

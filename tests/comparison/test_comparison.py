@@ -12,7 +12,7 @@ from scipy import stats
 from sklearn import metrics as sk
 
 import adacc
-from adacc.compare import (
+from adacc.comparison import (
     Plan,
     Problem,
     contest,
@@ -24,8 +24,8 @@ from adacc.compare import (
     leaderboard,
     make_splits,
 )
-from adacc.compare.comparison import Job, find_method, run_job
-from adacc.compare.leaderboard import Leaderboard, report
+from adacc.comparison.cross_validation import Job, find_method, run_job
+from adacc.comparison.leaderboard import Leaderboard, report
 from adacc.evaluation.baselines import BASELINES
 
 FEW = ("adacc1", "cgada", "adamec-cal", "adaboost", "logistic-regression", "adaboost-threshold")
