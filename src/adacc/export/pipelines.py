@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import TensorProto, numpy_helper
 
-import adacc
 from adacc.algorithms.catalog import ESTIMATORS
+from adacc.estimators import classifiers, forest
 from adacc.export.decisions import extra_columns
 from adacc.export.graph import ML_OPSET, ONNX_TYPES, OPSET, Graph
 from adacc.export.outputs import class_labels, write_model
@@ -47,7 +47,7 @@ def register_skl2onnx() -> None:
     # skl2onnx requires all three options; "nocl" (class indices instead of labels) is not supported.
     options = {"zipmap": [True, False, "columns"], "output_class_labels": [False, True], "nocl": [False]}
     for name in ESTIMATORS:
-        update_registered_converter(getattr(adacc, name), ALIAS, _set_types, _convert, options=options)
+        update_registered_converter(getattr(classifiers, name, None) or getattr(forest, name), ALIAS, _set_types, _convert, options=options)
 
 
 class SklearnGraph(Graph):
