@@ -47,7 +47,8 @@ def register_skl2onnx() -> None:
     # skl2onnx requires all three options; "nocl" (class indices instead of labels) is not supported.
     options = {"zipmap": [True, False, "columns"], "output_class_labels": [False, True], "nocl": [False]}
     for name in ESTIMATORS:
-        update_registered_converter(getattr(classifiers, name, None) or getattr(forest, name), ALIAS, _set_types, _convert, options=options)
+        estimator = getattr(classifiers, name, None) or getattr(forest, name)
+        update_registered_converter(estimator, ALIAS, _set_types, _convert, options=options)
 
 
 class SklearnGraph(Graph):
