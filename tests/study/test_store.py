@@ -12,7 +12,7 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from small_study import FEW, command, fake, plan
 from support import thinned
 
-from adacc.study import store as store_module
+from adacc.study import folder as folder_module
 from adacc.study.plan import Task
 from adacc.study.store import DamagedResultWarning, Result, Store, StudyError
 
@@ -112,7 +112,7 @@ def test_a_failing_write_leaves_nothing(study, monkeypatch):
     def fsync(_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(store_module.os, "fsync", fsync)
+    monkeypatch.setattr(folder_module.os, "fsync", fsync)
     before = set(store.folder.rglob("*"))
     with pytest.raises(OSError, match="No space left"):
         store.write(task, store.read(protocol.tasks()[0]))
@@ -183,7 +183,7 @@ def test_two_runs_that_find_the_same_damage_do_not_fall_over_each_other(study, m
         path.unlink()
         return really_open(__file__)
 
-    monkeypatch.setattr(store_module.zipfile, "ZipFile", other_run_is_quicker)
+    monkeypatch.setattr(folder_module.zipfile, "ZipFile", other_run_is_quicker)
     with pytest.warns(DamagedResultWarning):
         assert not store.has(protocol.tasks()[0])
 

@@ -106,7 +106,7 @@ class Protocol:
 
 
 def read_protocol(name: str | Path) -> Protocol:
-    """Read a study that the package ships, by name, or a TOML file.
+    """Read a study of two classes that the package ships, by name, or a TOML file.
 
     Examples
     --------
@@ -114,6 +114,15 @@ def read_protocol(name: str | Path) -> Protocol:
     >>> len(protocol.datasets), protocol.repeats, protocol.rounds
     (27, 10, (25, 50, 100, 200))
     """
+    entries = read_entries(name)
+    try:
+        return Protocol.from_json(entries)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"study {str(name)!r}: {error}") from None
+
+
+def read_entries(name: str | Path) -> dict[str, Any]:
+    """The entries of a study that the package ships, by name, or of a TOML file; they are not checked."""
     folder = resources.files("adacc.study")
     shipped = folder / f"{name}.toml"
     if str(name).isidentifier() and shipped.is_file():
@@ -126,8 +135,8 @@ def read_protocol(name: str | Path) -> Protocol:
             f"study must be one of {', '.join(map(repr, names))} or the path of a TOML file, got {str(name)!r}"
         )
     try:
-        return Protocol.from_json(tomllib.loads(text))
-    except (TypeError, ValueError) as error:
+        return tomllib.loads(text)
+    except ValueError as error:
         raise ValueError(f"study {str(name)!r}: {error}") from None
 
 

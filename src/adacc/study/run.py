@@ -7,6 +7,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
+from contextlib import contextmanager
 from functools import lru_cache, partial
 from importlib.metadata import version
 from typing import Any, NamedTuple
@@ -126,12 +127,19 @@ def compute(protocol: Protocol, task: Task, data: Data) -> Result:
     return Result(test.astype(np.int32), y_test, np.array(scores), series, time.perf_counter() - began)
 
 
+@contextmanager
+def fixed_conditions() -> Iterator[None]:
+    """One thread for every library, and no warnings of single fits, within the context."""
+    with warnings.catch_warnings(), threadpool_limits(1), unseen_ignored():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield
+
+
 def compute_and_store(protocol: Protocol, task: Task, store: Store, data_dir: str | None) -> Done:
     """Compute and store a task; called in the workers."""
     if store.path(task).exists():  # another run has stored it meanwhile
         return Done(task, 0.0, [])
-    with warnings.catch_warnings(), threadpool_limits(1), unseen_ignored():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with fixed_conditions():
         result = compute(protocol, task, load(task.dataset, protocol.files.get(task.dataset), data_dir))
     store.write(task, result)
     return Done(task, result.seconds, sorted({each.method for each in result.series if each.error}))
@@ -167,7 +175,11 @@ def run(
     A run can be killed at any time: results are written atomically, and the next run computes the missing tasks.
     """
     tasks = begin(protocol, store) if tasks is None else tasks
-    compute_one = partial(compute_and_store, protocol, store=store, data_dir=data_dir)
+    yield from run_tasks(partial(compute_and_store, protocol, store=store, data_dir=data_dir), tasks, n_jobs, executor)
+
+
+def run_tasks(compute_one: Callable[[Task], Done], tasks: Iterable[Task], n_jobs: int, executor: str) -> Iterator[Done]:
+    """Call a function that computes and stores a task for all of them, in parallel; yield each when it is done."""
     try:
         yield from in_parallel(compute_one, tasks, n_jobs, executor)
     except BrokenExecutor:
