@@ -21,7 +21,7 @@ def test_the_papers_study_is_shipped_and_is_the_papers():
     assert set(PAPER.datasets) == set(CATALOGUE)
     assert len(PAPER.methods) == 18
     assert set(PAPER.methods) <= set(METHODS)
-    later = {*FOREST.baselines, "logistic-regression", "ebm", "ebm-threshold"} - {
+    later = {*FOREST.baselines, "logistic-regression", "ebm", "ebm-threshold", "sklearn-adaboost"} - {
         "lightgbm", "xgboost", "hist-gradient-boosting", "balanced-random-forest", "easy-ensemble"
     }  # fmt: skip
     assert set(PAPER.baselines) == set(BASELINES) - later

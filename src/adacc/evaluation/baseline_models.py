@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
+from sklearn import ensemble
 from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
@@ -234,11 +234,11 @@ def hist_gradient_boosting(fold: FoldData, class_weight: str | None = "balanced"
 
 def fit_hist_gradient_boosting(
     fold: FoldData, class_weight: str | None
-) -> tuple[HistGradientBoostingClassifier, pd.DataFrame]:
+) -> tuple[ensemble.HistGradientBoostingClassifier, pd.DataFrame]:
     """The model, and the test rows as it takes them."""
     # The original column names, for its error messages.
     X, X_test = (frame.set_axis(fold.X.columns, axis=1) for frame in native_categories(fold))
-    model = HistGradientBoostingClassifier(
+    model = ensemble.HistGradientBoostingClassifier(
         max_iter=max(fold.rounds),
         class_weight=class_weight,
         categorical_features="from_dtype",
@@ -285,6 +285,15 @@ def ebm_model(seed: int) -> Any:
 def adaboost(fold: FoldData) -> Scores:
     model = AdaBoostClassifier(n_estimators=max(fold.rounds), n_jobs=1, random_state=fold.seed).fit(fold.X, fold.y)
     return _at_rounds(model.staged_decision_function(fold.X_test), fold.rounds)
+
+
+def sklearn_adaboost(fold: FoldData) -> Scores:
+    X, X_test = complete_numbers(fold)
+    return _at_rounds(sklearn_adaboost_model(fold).fit(X, fold.y).staged_decision_function(X_test), fold.rounds)
+
+
+def sklearn_adaboost_model(fold: FoldData) -> Any:
+    return ensemble.AdaBoostClassifier(n_estimators=max(fold.rounds), random_state=fold.seed)
 
 
 def forest(fold: FoldData) -> Scores:

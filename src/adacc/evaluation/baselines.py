@@ -99,6 +99,13 @@ BASELINES = {
         models.rusboost,
         predict_classes=multiclass.rusboost,
     ),
+    "sklearn-adaboost": Baseline(
+        "AdaBoost (scikit-learn)",
+        "AdaBoost of scikit-learn on stumps, without class weights.",
+        "scikit-learn",
+        models.sklearn_adaboost,
+        predict_classes=multiclass.sklearn_adaboost,
+    ),
     "lightgbm": Baseline(
         "LightGBM",
         "Gradient boosted trees with class weights.",

@@ -43,6 +43,10 @@ def rusboost(fold: FoldData) -> ClassPredictions:
     return _with_numbers(models.rusboost_model(fold), fold)
 
 
+def sklearn_adaboost(fold: FoldData) -> ClassPredictions:
+    return _with_numbers(models.sklearn_adaboost_model(fold), fold)
+
+
 def logistic_regression(fold: FoldData) -> ClassPredictions:
     return _with_numbers(models.logistic_model(), fold)
 
