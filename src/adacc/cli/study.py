@@ -6,12 +6,18 @@ import shlex
 import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adacc.cli.options import bins, count, names, numbers
 from adacc.cli.terminal import echo, format_table
+
+if TYPE_CHECKING:
+    from adacc.study.plan import Task
+    from adacc.study.run import Done
 
 
 def add_parser_to(commands: Any) -> None:
@@ -35,10 +41,16 @@ def add_parser_to(commands: Any) -> None:
 
 
 def _add_run(run: ArgumentParser) -> None:
-    run.add_argument("protocol", metavar="STUDY", help="'paper', 'forest', or a TOML file of the same format.")
+    run.add_argument(
+        "protocol", metavar="STUDY", help="'paper', 'forest', 'classes', or a TOML file of the same format."
+    )
     run.add_argument("--out", required=True, metavar="DIR", help="Results directory.")
     where = run.add_argument_group("execution")
-    where.add_argument("--data-dir", metavar="DIR", help="Directory with the data sets (default: ADACC_DATA).")
+    where.add_argument(
+        "--data-dir", metavar="DIR",
+        help="Directory with the data sets (default: ADACC_DATA); for 'classes' a directory of CSV or Parquet files, "
+        "each with a target column 'target'.",
+    )  # fmt: skip
     where.add_argument(
         "--jobs", type=count, default=1, metavar="N", help="Number of folds computed in parallel (default: 1)."
     )
@@ -72,10 +84,45 @@ def _add_run(run: ArgumentParser) -> None:
     run.set_defaults(run=run_study)
 
 
+class Prepared(NamedTuple):
+    """A study that can be run."""
+
+    tasks: list[Task]  # all tasks
+    left: list[Task]  # those that are not stored yet
+    work: Callable[[Task], float]  # estimated work of a task
+    run: Callable[[], Iterator[Done]]  # computes the tasks that are left
+
+
 def run_study(options: Namespace) -> None:
     from tqdm import tqdm
 
     from adacc.evaluation.workers import connected
+    from adacc.study.multiclass_plan import is_multiclass
+    from adacc.study.plan import read_entries
+
+    study = (_prepare_classes if is_multiclass(read_entries(options.protocol)) else _prepare)(options)
+    failed: Counter[str] = Counter()
+    total, n_tasks = sum(map(study.work, study.tasks)), len(study.tasks)
+    bar = tqdm(
+        total=total, initial=total - sum(map(study.work, study.left)), disable=options.quiet, smoothing=0.05,
+        file=sys.stderr, bar_format="{percentage:3.0f}% |{bar}| {elapsed} elapsed, {remaining} remaining{postfix}",
+    )  # fmt: skip
+    n_done = n_tasks - len(study.left)
+    try:
+        with bar, connected(options.executor, options.scheduler, options.jobs):
+            for done in study.run():
+                n_done += 1
+                failed.update(done.failed)
+                bar.set_postfix_str(f"{n_done} of {n_tasks} folds", refresh=False)
+                bar.update(study.work(done.task))
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"at {n_done} of {n_tasks} folds; run the same command to continue") from None
+    for method, n_folds in failed.most_common():
+        sys.stderr.write(f"adacc: {method} failed in {n_folds} folds; the errors are stored with the results\n")
+    echo(f"{n_done} of {n_tasks} folds are done. Next: adacc study tables {shlex.quote(options.out)}")
+
+
+def _prepare(options: Namespace) -> Prepared:
     from adacc.study.run import begin, run, work
     from adacc.study.store import Store
 
@@ -83,28 +130,38 @@ def run_study(options: Namespace) -> None:
     store = Store(Path(options.out).absolute())
     data_dir = None if options.data_dir is None else str(Path(options.data_dir).absolute())
     protocol = _protocol(options)
-    tasks = begin(protocol, store)
-    failed: Counter[str] = Counter()
-    total = sum(work(task) for task in protocol.tasks())
-    bar = tqdm(
-        total=total, initial=total - sum(map(work, tasks)), disable=options.quiet, smoothing=0.05, file=sys.stderr,
-        bar_format="{percentage:3.0f}% |{bar}| {elapsed} elapsed, {remaining} remaining{postfix}",
-    )  # fmt: skip
-    n_done = len(protocol.tasks()) - len(tasks)
-    try:
-        with bar, connected(options.executor, options.scheduler, options.jobs):
-            for done in run(protocol, store, tasks, data_dir, options.jobs, options.executor):
-                n_done += 1
-                failed.update(done.failed)
-                bar.set_postfix_str(f"{n_done} of {len(protocol.tasks())} folds", refresh=False)
-                bar.update(work(done.task))
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(
-            f"at {n_done} of {len(protocol.tasks())} folds; run the same command to continue"
-        ) from None
-    for method, n_folds in failed.most_common():
-        sys.stderr.write(f"adacc: {method} failed in {n_folds} folds; the errors are stored with the results\n")
-    echo(f"{n_done} of {len(protocol.tasks())} folds are done. Next: adacc study tables {shlex.quote(options.out)}")
+    left = begin(protocol, store)
+    start = partial(run, protocol, store, left, data_dir, options.jobs, options.executor)
+    return Prepared(protocol.tasks(), left, work, start)
+
+
+def _prepare_classes(options: Namespace) -> Prepared:
+    """The same for a study on more than two classes."""
+    from adacc.study.multiclass_plan import check, read_plan
+    from adacc.study.multiclass_run import DataFile, MulticlassStore, begin, find_files, run
+
+    for name in ("rounds", "dialect", "tuned_on", "max_bins"):
+        if getattr(options, name) is not None:
+            flag = f"--{name.replace('_', '-')}"
+            raise ValueError(f"{flag} does not apply to a study on more than two classes, whose methods have defaults")
+    plan = read_plan(options.protocol)
+    changes = {name: getattr(options, name) for name in ("repeats", "folds")}
+    changes["methods"] = None if options.methods is None else tuple(dict.fromkeys(options.methods))
+    given = {name: value for name, value in changes.items() if value is not None}
+    plan = check(replace(plan, **given))
+    files = {name: DataFile(*file) for name, file in map(_own_file, options.data)}
+    if options.data_dir is not None:
+        files = {**find_files(options.data_dir, options.datasets), **files}
+    if not files:
+        raise ValueError(
+            "a study on more than two classes needs data sets: give --data-dir, a directory of CSV or Parquet files "
+            "with the target column 'target', or --data FILE:TARGET"
+        )
+    store = MulticlassStore(Path(options.out).absolute())
+    plan, left = begin(plan, store, files)
+    return Prepared(
+        plan.tasks(), left, plan.work, partial(run, plan, store, left, files, options.jobs, options.executor)
+    )
 
 
 def _protocol(options: Namespace) -> Any:
@@ -137,11 +194,16 @@ def _own_file(given: str) -> tuple[str, tuple[str, str | None]]:
 
 
 def show_status(options: Namespace) -> None:
+    from adacc.study.multiclass_plan import is_multiclass
+    from adacc.study.multiclass_run import MulticlassStore
     from adacc.study.run import work
     from adacc.study.store import Store
 
-    store = Store(options.folder)
+    store: Any = Store(options.folder)
+    if is_multiclass(store.read_plan()):
+        store = MulticlassStore(options.folder)
     protocol, rows = store.protocol(), []
+    work_of = protocol.work if isinstance(store, MulticlassStore) else work
     done: Counter[str] = Counter()
     failed: dict[str, Counter[str]] = {name: Counter() for name in protocol.datasets}
     seconds: Counter[str] = Counter()
@@ -155,7 +217,7 @@ def show_status(options: Namespace) -> None:
         faults = ", ".join(f"{method} ({count})" for method, count in failed[name].items())
         rows.append([name, f"{done[name]} of {each}", mean, faults])
     echo(format_table(["data set", "folds", "time per fold", "failed methods"], rows, left=(0, 3)))
-    weight = {task: work(task) for task in protocol.tasks()}
+    weight = {task: work_of(task) for task in protocol.tasks()}
     share = sum(weight[task] for task in weight if store.path(task).exists()) / sum(weight.values())
     so_far = f"{sum(done.values())} of {len(weight)} folds are done, about {share:.0%} of the work"
     echo(f"\n{so_far}, in {_duration(sum(seconds.values()))} of computation.")
@@ -169,10 +231,16 @@ def _duration(seconds: float) -> str:
 
 
 def show_tables(options: Namespace) -> None:
-    from adacc.study.tables import all_tables, read_summary, render, write_all
+    from adacc.study import multiclass_tables
+    from adacc.study import tables as two_class_tables
+    from adacc.study.folder import StudyFolder
+    from adacc.study.multiclass_plan import is_multiclass
+    from adacc.study.tables import render, write_all
 
-    summary = read_summary(options.folder)
-    tables = all_tables(summary)
+    several = is_multiclass(StudyFolder(options.folder).read_plan())
+    module: Any = multiclass_tables if several else two_class_tables
+    summary = module.read_summary(options.folder)
+    tables = module.all_tables(summary)
     if options.list:
         echo("\n".join(f"{each.name}: {each.title}" for each in tables))
         return

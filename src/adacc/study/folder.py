@@ -13,7 +13,7 @@ import platform
 import warnings
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from adacc.files import whole_file
 from adacc.study.plan import Task
@@ -67,6 +66,10 @@ class StudyFolder:
     @property
     def _plan(self) -> Path:
         return self.folder / "plan.json"
+
+    @property
+    def has_plan(self) -> bool:
+        return self._plan.exists()
 
     def path(self, task: Task) -> Path:
         return self.folder / task.dataset / f"repeat{task.repeat:02d}-fold{task.fold}.npz"
@@ -118,7 +121,7 @@ class StudyFolder:
         return whole
 
     def write_arrays(
-        self, task: Task, arrays: Mapping[str, NDArray[Any]], series: Sequence[dict[str, Any]], seconds: float
+        self, task: Task, arrays: dict[str, Any], series: Sequence[dict[str, Any]], seconds: float
     ) -> None:
         """Write a result, unless another run has written it meanwhile; the two differ only in seconds."""
         path = self.path(task)

@@ -161,7 +161,7 @@ def choose_methods(protocol: Protocol, names: Iterable[str]) -> Protocol:
 def check(protocol: Protocol) -> Protocol:
     """Return the protocol if it is valid, or raise ValueError."""
     for name, least in {"repeats": 1, "folds": 2, "seed": 0}.items():
-        _check_whole(name, getattr(protocol, name), least)
+        check_whole(name, getattr(protocol, name), least)
     rounds, costs = protocol.rounds, protocol.costs
     if not rounds or not all(_is_whole(T, 1) for T in rounds) or list(rounds) != sorted(set(rounds)):
         raise ValueError(f"rounds must be ascending whole numbers of at least 1, got {list(rounds)}")
@@ -176,15 +176,16 @@ def check(protocol: Protocol) -> Protocol:
     dialects = protocol.dialects
     if not dialects or not set(dialects) <= {"paper", "authors"} or len(set(dialects)) < len(dialects):
         raise ValueError(f"dialects must be 'paper' or 'authors' or both, got {list(dialects)}")
-    _check_sets(protocol)
+    if not protocol.datasets:
+        raise ValueError("datasets must name at least one set")
+    check_set_names(protocol.datasets)
     _check_methods(protocol)
     return protocol
 
 
-def _check_sets(protocol: Protocol) -> None:
-    if not protocol.datasets:
-        raise ValueError("datasets must name at least one set")
-    for name, count in Counter(protocol.datasets).items():
+def check_set_names(names: Iterable[str]) -> None:
+    """Raise ValueError for a name that occurs twice, or cannot be the name of a folder."""
+    for name, count in Counter([*names]).items():
         if count > 1:
             raise ValueError(
                 f"datasets must name each set once, got {name!r} {count} times; rename a file if it is yours"
@@ -210,14 +211,15 @@ def _check_methods(protocol: Protocol) -> None:
             raise ValueError(f"methods must name each method once, got {name!r} {count} times")
     for entry in ("baselines", "fewer_repeats"):
         for name, repeats in getattr(protocol, entry).items():
-            _check_whole(f"{entry}: {name}", repeats, 1)
+            check_whole(f"{entry}: {name}", repeats, 1)
 
 
 def _is_whole(value: Any, least: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
-def _check_whole(name: str, value: Any, least: int) -> None:
+def check_whole(name: str, value: Any, least: int) -> None:
+    """Raise ValueError if an entry is not a whole number, or too small."""
     if not _is_whole(value, least):
         raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
 

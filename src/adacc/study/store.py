@@ -62,7 +62,7 @@ class Store(StudyFolder):
     def adopt(self, protocol: Protocol) -> None:
         """Write the protocol to the folder; sets and repeats are added to those of the folder."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        if self._plan.exists():
+        if self.has_plan:
             known = self.protocol()
             others = _differences(known, protocol)
             if others:

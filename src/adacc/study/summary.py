@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import typing
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +16,7 @@ import pandas as pd
 
 from adacc.datasets.tables import EXACT
 from adacc.evaluation.baselines import BASELINES
+from adacc.study.folder import Plan, StudyFolder
 from adacc.study.plan import Protocol
 from adacc.study.store import Store, StudyError
 
@@ -92,10 +94,15 @@ def summarise(store: Store) -> Summary:
                 rows.append({"dataset": task.dataset, **kept, "failed": failed, **each["measures"]})
     unfinished = sorted(missing)
     if not rows:
-        raise StudyError(
-            f"no set of {store.folder} is complete yet; see `adacc study status {shlex.quote(str(store.folder))}`"
-        )
+        raise no_set_is_complete(store)
     return Summary(protocol, _condense(pd.DataFrame(rows)), unfinished)
+
+
+def no_set_is_complete(store: StudyFolder) -> StudyError:
+    """The error of a summary of no sets."""
+    return StudyError(
+        f"no set of {store.folder} is complete yet; see `adacc study status {shlex.quote(str(store.folder))}`"
+    )
 
 
 def _condense(folds: pd.DataFrame) -> pd.DataFrame:
@@ -117,19 +124,40 @@ def _condense(folds: pd.DataFrame) -> pd.DataFrame:
 
 def read_summary(folder: str | Path) -> Summary:
     """Read the results of a study, or the CSV files of `write_summary`."""
-    folder, store = Path(folder), Store(folder)
+    store = Store(folder)
     protocol = store.protocol()
-    files = [file for name in sorted(protocol.datasets) if (file := folder / SETS / f"{name}.csv").is_file()]
-    if not files or any(store.path(task).exists() for task in protocol.tasks()):
+    frame = read_sets(store, (*KEYS[:-1], "library"))
+    if frame is None:
         return summarise(store)
-    texts = dict.fromkeys((*KEYS[:-1], "library"), str)
-    each = [pd.read_csv(file, dtype=texts, keep_default_na=False, na_values=[""], **EXACT) for file in files]
-    frame = pd.concat(each, ignore_index=True)
     frame["dialect"] = frame["dialect"].fillna("")
     return Summary(protocol, frame, sorted(set(protocol.datasets) - set(frame["dataset"])))
 
 
-def write_summary(summary: Summary, folder: Path) -> list[Path]:
+def read_sets(store: StudyFolder, texts: Iterable[str]) -> pd.DataFrame | None:
+    """The CSV files of `write_summary`, with some columns as text; None if there are none, or if there are results."""
+    protocol, folder = store.protocol(), store.folder / SETS
+    files = [file for name in sorted(protocol.datasets) if (file := folder / f"{name}.csv").is_file()]
+    if not files or any(store.path(task).exists() for task in protocol.tasks()):
+        return None
+    kinds = dict.fromkeys(texts, str)
+    each = [pd.read_csv(file, dtype=kinds, keep_default_na=False, na_values=[""], **EXACT) for file in files]
+    return pd.concat(each, ignore_index=True)
+
+
+class SetSummary(typing.Protocol):
+    """A summary that `write_summary` writes: the plan of the study, and a table that is sorted by set."""
+
+    @property
+    def protocol(self) -> Plan: ...
+
+    @property
+    def frame(self) -> pd.DataFrame: ...
+
+    @property
+    def sets(self) -> list[str]: ...
+
+
+def write_summary(summary: SetSummary, folder: Path) -> list[Path]:
     """Write a CSV file for each set, and the protocol."""
     (folder / SETS).mkdir(parents=True, exist_ok=True)
     plan = folder / "plan.json"

@@ -13,7 +13,7 @@ import pandas as pd
 from adacc.evaluation import measures
 from adacc.evaluation import statistics as stats
 from adacc.study.plan import label_of
-from adacc.study.summary import NO_ROUNDS, Summary, read_summary, write_summary
+from adacc.study.summary import NO_ROUNDS, SetSummary, Summary, read_summary, write_summary
 
 __all__ = ["Table", "all_tables", "read_summary", "render", "write_all"]
 
@@ -101,7 +101,7 @@ def _means(summary: Summary, methods: list[tuple[str, str]], name: str, title: s
         if failed:
             notes.append(f"{label_of(method)} failed in {failed} folds; its means are over the other folds.")
     columns = ["Method", "T", *(measures.MEASURES[name].short for name in names), "sets × folds"]
-    return Table(name, title, columns, rows, 2, _mark(values), [*notes, *_unfinished(summary)])
+    return Table(name, title, columns, rows, 2, _mark(values), [*notes, *unfinished_note(summary.unfinished)])
 
 
 def _count_range(counts: pd.Series) -> str:
@@ -115,12 +115,12 @@ def _mark(values: list[tuple[int, np.ndarray]]) -> dict[tuple[int, int], int]:
     for T in {T for T, _ in values}:
         rows = [i for i, (own, _) in enumerate(values) if own == T]
         for column in range(len(values[0][1])):
-            best = _best_two(np.array([values[i][1][column] for i in rows]))
+            best = best_two(np.array([values[i][1][column] for i in rows]))
             marks.update({(rows[at], column + 2): mark for at, mark in best.items()})
     return marks
 
 
-def _best_two(values: np.ndarray) -> dict[int, int]:
+def best_two(values: np.ndarray) -> dict[int, int]:
     """Marks by index of the largest and second largest value; ties are all marked."""
     levels = np.unique(values[~np.isnan(values)])[::-1].tolist()
     marks = dict(zip(levels, (BEST, SECOND), strict=False))
@@ -134,11 +134,11 @@ def _ranks(summary: Summary, methods: list[tuple[str, str]], T: int, name: str, 
     marks = {(i, j + 1): BEST for i, j in zip(*np.nonzero(best), strict=True)}
     # Ties share the win of a set, as in the paper.
     mean, winners = ranks.mean(axis=0), (best / best.sum(axis=1, keepdims=True)).sum(axis=0)
-    marks |= {(len(rows), j + 1): mark for j, mark in _best_two(-mean.round(2)).items()}
+    marks |= {(len(rows), j + 1): mark for j, mark in best_two(-mean.round(2)).items()}
     rows += [["avg.", *(f"{value:.2f}" for value in mean)], ["winner", *(f"{value:.3g}" for value in winners)]]
     columns = ["Set", *(label_of(method) for method, _ in methods)]
     title = f"Ranks by balanced accuracy, T = {T}{note}"
-    return Table(name, title, columns, rows, 1, marks, _unfinished(summary))
+    return Table(name, title, columns, rows, 1, marks, unfinished_note(summary.unfinished))
 
 
 def _scores(summary: Summary, methods: list[tuple[str, str]], T: int) -> np.ndarray:
@@ -149,10 +149,12 @@ def _friedman(summary: Summary, methods: list[tuple[str, str]], rounds: list[int
     rows = []
     for T in rounds:
         test = stats.friedman(stats.ranks(_scores(summary, methods, T)))
-        rows.append([str(T), f"{test.chi_square:.1f}", _p(test.p_value), f"{test.f_statistic:.1f}", _p(test.f_p_value)])
+        rows.append(
+            [str(T), f"{test.chi_square:.1f}", p_text(test.p_value), f"{test.f_statistic:.1f}", p_text(test.f_p_value)]
+        )
     columns = ["T", "chi²", "p", "F (Iman-Davenport)", "p of F"]
     title = f"Friedman's test that all {len(methods)} methods have the same mean rank{note}"
-    return Table(name, title, columns, rows, notes=_unfinished(summary))
+    return Table(name, title, columns, rows, notes=unfinished_note(summary.unfinished))
 
 
 Correction = Callable[[np.ndarray], np.ndarray]
@@ -185,41 +187,42 @@ def _against_adacc(
 ) -> Table:  # fmt: skip
     """A row for each method, a column for each of AdaCC1 and AdaCC2 and number of rounds."""
     names = [method for method, _ in methods]
-    references = _references(names)
+    compared_with = references(names)
     columns, p_columns = ["Method"], []
-    for reference in references:
+    for reference in compared_with:
         for T in rounds:
             columns.append(f"{label_of(reference)}, T = {T}")
             p_columns.append(p_values(T, names.index(reference)))
-    rows = [[label_of(names[i]), *(_p(column[i]) for column in p_columns)] for i in range(len(names))]
-    return Table(name, title, columns, rows, notes=[*notes, *_unfinished(summary)])
+    rows = [[label_of(names[i]), *(p_text(column[i]) for column in p_columns)] for i in range(len(names))]
+    return Table(name, title, columns, rows, notes=[*notes, *unfinished_note(summary.unfinished)])
 
 
-def _references(names: list[str]) -> list[str]:
+def references(names: list[str]) -> list[str]:
     """The methods that others are compared with: those of AdaCC, or the first method."""
     return [method for method in REFERENCES if method in names] or names[:1]
 
 
-def _p(value: float) -> str:
+def p_text(value: float) -> str:
+    """A p-value as text; NaN is that of a method against itself."""
     return "-" if np.isnan(value) else f"{value:.1e}"
 
 
 def _bootstrap(summary: Summary, methods: list[tuple[str, str]], T: int, ending: str) -> Table:
     values, rows = _scores(summary, methods, T), []
     names = [method for method, _ in methods]
-    references = _references(names)
+    compared_with = references(names)
     for i, method in enumerate(names):
         cells = []
-        for reference in references:
+        for reference in compared_with:
             difference = values[:, names.index(reference)] - values[:, i]
             low, high = stats.bootstrap(difference)
             cells.append("-" if reference == method else f"{difference.mean():+.2f} [{low:+.2f}, {high:+.2f}]")
         rows.append([label_of(method), *cells])
-    columns = ["Method", *(f"{label_of(reference)} is better by" for reference in references)]
+    columns = ["Method", *(f"{label_of(reference)} is better by" for reference in compared_with)]
     title = (
         f"Difference in balanced accuracy, T = {T}, with 95 % bootstrap intervals over the sets{_dialect_note(ending)}"
     )
-    return Table(f"bootstrap{ending}", title, columns, rows, notes=_unfinished(summary))
+    return Table(f"bootstrap{ending}", title, columns, rows, notes=unfinished_note(summary.unfinished))
 
 
 def _nemenyi(summary: Summary, methods: list[tuple[str, str]], rounds: list[int], ending: str) -> Table:
@@ -235,11 +238,12 @@ def _nemenyi(summary: Summary, methods: list[tuple[str, str]], rounds: list[int]
             rows.append([str(T), label_of(methods[i][0]), f"{mean[i]:.2f}", f"{bar}o", ", ".join(equal) or "-"])
     title = f"Mean ranks; differences below {gap:.2f} are not significant (Nemenyi, 5 %){_dialect_note(ending)}"
     columns = ["T", "Method", "mean rank", "1 is best", "not significantly better than"]
-    return Table(f"nemenyi{ending}", title, columns, rows, 2, notes=_unfinished(summary))
+    return Table(f"nemenyi{ending}", title, columns, rows, 2, notes=unfinished_note(summary.unfinished))
 
 
-def _unfinished(summary: Summary) -> list[str]:
-    left_out = ", ".join(summary.unfinished)
+def unfinished_note(unfinished: list[str]) -> list[str]:
+    """A note on the sets that are left out of a table, if there are any."""
+    left_out = ", ".join(unfinished)
     return [f"Left out, since they are not complete: {left_out}."] if left_out else []
 
 
@@ -339,7 +343,7 @@ def _latex(table: Table) -> str:
 ENDINGS = {"text": "txt", "csv": "csv", "markdown": "md", "latex": "tex"}
 
 
-def write_all(tables: list[Table], summary: Summary, form: str, folder: Path) -> list[Path]:
+def write_all(tables: list[Table], summary: SetSummary, form: str, folder: Path) -> list[Path]:
     """Write each table to a file, and the summary."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = write_summary(summary, folder)
