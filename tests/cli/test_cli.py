@@ -293,7 +293,10 @@ def test_what_cannot_be_done_is_said_in_a_line_or_two(paths, tmp_path, monkeypat
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("study run nosuch --out x", "study must be one of 'forest', 'paper' or the path of a TOML file, got 'nosuch'"),
+        (
+            "study run nosuch --out x",
+            "study must be one of 'classes', 'forest', 'paper' or the path of a TOML file, got 'nosuch'",
+        ),
         ("study run paper", "the following arguments are required: --out"),
         ("study tables .", ". holds no study: it has no plan.json"),
         ("study status nosuch", "nosuch holds no study: it has no plan.json"),

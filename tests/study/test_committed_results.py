@@ -1,13 +1,17 @@
 """The committed results of the paper's study: no hole, and what the documents say of them is so."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from adacc.evaluation.statistics import ranks
+from adacc.study import multiclass_tables
+from adacc.study.multiclass_plan import read_plan
 from adacc.study.plan import label_of, read_protocol
 from adacc.study.summary import read_summary
+from adacc.study.tables import render
 
 RESULTS = Path(__file__).parents[2] / "studies" / "results"
 CLOSE = ("AdaBoost", "AdaCC1", "AdaCC2", "AdaMEC", "AdaMEC-Cal.", "CGAda", "CGAda-Cal.", "RareBoost", "CSB2", "AdaC2")
@@ -69,3 +73,20 @@ def test_smoteboost_in_the_authors_dialect_is_as_near_the_papers_row_as_the_docu
     assert max(away["paper", T] for T in summary.protocol.rounds) < -6.9
     for T, limit in {25: 0.5, 50: 1.2, 100: 2.0, 200: 2.5}.items():
         assert 0.0 < away["authors", T] < limit
+
+
+def test_the_study_of_several_classes_has_no_hole_and_the_document_shows_it():
+    summary = multiclass_tables.read_summary(RESULTS / "classes")
+    assert not summary.unfinished
+    assert summary.protocol == replace(read_plan("classes"), datasets=summary.protocol.datasets)
+    assert len(summary.sets) == 9
+    for measure in multiclass_tables.MEASURES:
+        assert summary.by_set(measure).shape == (9, 14)
+        assert summary.by_set(measure).notna().all(axis=None)
+    assert (summary.frame["failed"] == 0).all()
+    means, tests, _ = multiclass_tables.all_tables(summary)
+    text = (RESULTS.parents[1] / "docs" / "classes.md").read_text()
+    assert render(means, "markdown") in text
+    assert render(tests, "markdown") in text
+    assert means.rows[0][0] == "AdaCC forest"
+    assert min(float(p) for row in tests.rows for p in row[1:] if p != "-") > 0.05  # as the document says

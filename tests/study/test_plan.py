@@ -121,7 +121,7 @@ def test_a_copy_with_other_values_is_a_study_of_ones_own(tmp_path):
 def test_no_such_study():
     for name in ("nosuch", "family", "../study/paper"):
         with pytest.raises(
-            ValueError, match=r"study must be one of 'forest', 'paper' or the path of a TOML file, got "
+            ValueError, match=r"study must be one of 'classes', 'forest', 'paper' or the path of a TOML file, got "
         ):
             read_protocol(name)
 
