@@ -6,12 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from imblearn.pipeline import make_pipeline as resampled
+from imblearn.under_sampling import RandomUnderSampler
 from scipy.stats import rankdata, wilcoxon
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, f1_score, recall_score, roc_auc_score
 from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 from small_study import command
 
 import adacc
@@ -102,6 +105,20 @@ def test_figures_are_those_of_scikit_learn_on_the_same_splits(data, done, tmp_pa
         X = X.astype({"colour": "category"}) if name == "fruit" else X
         due = directly(X, y, lambda seed: adacc.AdaCC1Classifier(multi_class="one_vs_rest", random_state=seed))
         np.testing.assert_allclose(found.loc[METHODS[1], MEASURES].astype(float), due, atol=1e-4)
+
+
+def test_the_number_of_the_fold_is_the_seed(data, tmp_path):
+    run = arguments(data, tmp_path, "--datasets", "stones", methods=["rus-tree"])
+    assert command(*run)[0] == 0
+    tables_of(tmp_path, "--out", tmp_path / "csv")
+    found = pd.read_csv(tmp_path / "csv" / "sets" / "stones.csv").loc[0, MEASURES].astype(float)
+    X = pd.read_parquet(data / "stones.parquet")
+    y = np.unique(X.pop("target"), return_inverse=True)[1]
+
+    def make(seed):
+        return resampled(RandomUnderSampler(random_state=seed), DecisionTreeClassifier(random_state=seed))
+
+    np.testing.assert_allclose(found, directly(X, y, make), atol=1e-4)
 
 
 def test_the_written_means_give_the_same_tables(done, tmp_path):
