@@ -492,9 +492,9 @@ def failing(parts):
             calls.append(fold)
         if len(calls) in parts:
             raise RuntimeError("the library is of another opinion")
-        return {1: np.where(fold.X_test["age"] > 45, 1.0, -1.0)}
+        return lambda X: {1: np.where(X["age"] > 45, 1.0, -1.0)}
 
-    return replace(BASELINES["logistic-regression"], scores=found)
+    return replace(BASELINES["logistic-regression"], fit_scorer=found)
 
 
 @pytest.mark.parametrize("parts", [(1,), (1, 2, 3)])
@@ -557,8 +557,8 @@ def test_a_forest_that_wins_is_described_and_trained_as_printed(here):
 
 def test_a_difference_that_is_the_same_in_all_parts_is_no_chance(here, monkeypatch):
     """All parts perfect against all parts at random: there is no spread, and the p-value is 0."""
-    perfect = replace(BASELINES["logistic-regression"], scores=lambda fold: {1: fold.X_test["fee"].to_numpy() - 10.0})
-    blind = replace(BASELINES["lightgbm"], scores=lambda fold: {1: np.ones(len(fold.X_test))})
+    perfect = replace(BASELINES["logistic-regression"], fit_scorer=lambda _: lambda X: {1: X["fee"].to_numpy() - 10.0})
+    blind = replace(BASELINES["lightgbm"], fit_scorer=lambda _: lambda X: {1: np.ones(len(X))})
     monkeypatch.setitem(BASELINES, "logistic-regression", perfect)
     monkeypatch.setitem(BASELINES, "lightgbm", blind)
     table = patients()

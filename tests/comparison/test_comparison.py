@@ -136,7 +136,9 @@ class TestContest:
         def failing(fold):
             raise RuntimeError("no luck\ntoday")
 
-        monkeypatch.setitem(BASELINES, "logistic-regression", replace(BASELINES["logistic-regression"], scores=failing))
+        monkeypatch.setitem(
+            BASELINES, "logistic-regression", replace(BASELINES["logistic-regression"], fit_scorer=failing)
+        )
         plan = Plan(("logistic-regression", "adacc1"), rounds=3, seed=0)
         standing = Leaderboard(problem, splits, plan, "auc", contestants())
         for outcome in contest(problem, splits, plan):

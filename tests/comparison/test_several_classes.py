@@ -190,7 +190,7 @@ def test_rows_of_other_classes_with_equal_features_contradict():
     assert data_checks.count_duplicates(problem, [])["contradicting"] == 4
 
 
-SEVERAL = [name for name, each in BASELINES.items() if each.predict_classes is not None and each.extra == "compare"]
+SEVERAL = [name for name, each in BASELINES.items() if each.fit_classes is not None and each.extra == "compare"]
 CLASS_WEIGHTS = ["lightgbm", "xgboost", "hist-gradient-boosting", "logistic-regression"]
 
 

@@ -16,6 +16,7 @@ from imblearn.ensemble import BalancedRandomForestClassifier, EasyEnsembleClassi
 from imblearn.over_sampling import SMOTE, RandomOverSampler
 from imblearn.under_sampling import RandomUnderSampler
 from interpret.glassbox import ExplainableBoostingClassifier
+from mixed_fold import COLOURS, ROUNDS, make_fold
 from scipy.special import expit
 from sklearn.ensemble import AdaBoostClassifier, HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
@@ -32,7 +33,6 @@ from adacc.evaluation.baselines import BASELINES, Baseline
 from adacc.evaluation.fold_data import FoldData
 from adacc.evaluation.thresholds import best_threshold
 
-ROUNDS = [3, 6, 20]
 BOOSTED = [
     "imblearn-rusboost", "sklearn-adaboost", "lightgbm", "xgboost", "hist-gradient-boosting", "lightgbm-threshold",
     "xgboost-threshold", "adaboost-threshold", "hist-gradient-boosting-threshold",
@@ -45,22 +45,6 @@ TUNED = [name for name in BASELINES if name.endswith("-threshold") and name != "
 DETERMINISTIC = [
     "lightgbm", "lightgbm-shallow", "xgboost", "hist-gradient-boosting", "logistic-regression", "sklearn-adaboost"
 ]  # fmt: skip
-COLOURS = ["red", "green", "blue"]
-
-
-def make_fold(n=240, every=8, gaps=True, rounds=ROUNDS, seed=5):
-    """Overlapping clouds with a category that helps, one row in so many positive; the last quarter is for the test."""
-    rng = np.random.default_rng(3)
-    y = (np.arange(n) % every == 0).astype(np.int8)
-    X = pd.DataFrame(rng.normal(size=(n, 3)) + y[:, None] * [2.5, 2.0, 1.5], columns=["a", "b [%]", "c, d"])
-    X.insert(
-        1, "colour", pd.Categorical(np.where(rng.random(n) < 0.3 + 0.4 * y, "red", rng.choice(COLOURS, n)), COLOURS)
-    )
-    if gaps:
-        X.loc[rng.random(n) < 0.1, "a"] = np.nan
-        X.loc[rng.random(n) < 0.05, "colour"] = np.nan
-    train = np.arange(n) < 0.75 * n
-    return FoldData(X[train], y[train], X[~train], rounds, seed)
 
 
 def coded(fold):
@@ -413,7 +397,7 @@ def test_hist_gradient_boosting_names_the_column_that_it_refuses(name):
     assert len(many.categories) > 255
     wide = FoldData(fold.X.assign(town=many), fold.y, fold.X_test.assign(town=many[: len(fold.X_test)]), [2], 0)
     with pytest.raises(ValueError, match="'town'"):
-        BASELINES[name].scores(wide)
+        BASELINES[name].fit(wide)
 
 
 def test_a_column_of_gaps_alone_says_nothing():
@@ -527,7 +511,9 @@ def test_the_threshold_is_tuned_on_rows_later_than_those_trained_on(name):
 
 
 def check_threshold(name, fold, folds):
-    scores = BASELINES[name].scores
+    def scores(fold):
+        return BASELINES[name].fit_scorer(fold)(fold.X_test)
+
     held_out = [
         scores(FoldData(fold.X.iloc[train], fold.y[train], fold.X.iloc[test], [10], fold.seed))[10]
         for train, test in folds

@@ -88,10 +88,10 @@ def test_a_crash_is_a_row_with_its_traceback(paths, tmp_path, monkeypatch):
         return really(self, variant)
 
     def nothing_to_say(fold):
-        return {1: np.full(len(fold.X_test), np.nan)}
+        return lambda X: {1: np.full(len(X), np.nan)}
 
     monkeypatch.setattr(FoldTrainer, "predict", predict)
-    faulty = replace(baselines.BASELINES["rus-tree"], scores=nothing_to_say)
+    faulty = replace(baselines.BASELINES["rus-tree"], fit_scorer=nothing_to_say)
     monkeypatch.setitem(baselines.BASELINES, "rus-tree", faulty)
     torn, done = go(protocol, tmp_path / "torn")
     assert all(each.failed == ["adacc1", "rus-tree"] for each in done)

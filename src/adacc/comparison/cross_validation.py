@@ -30,8 +30,8 @@ from adacc.comparison.splits import Split
 from adacc.estimators.unseen_categories import unseen_ignored
 from adacc.evaluation.baselines import BASELINES
 from adacc.evaluation.fold_data import FoldData
-from adacc.evaluation.multiclass_models import predictions_of
 from adacc.evaluation.predictions import ClassPredictions, Predictions
+from adacc.evaluation.scorers import predictions_of
 from adacc.evaluation.workers import in_parallel
 from adacc.kernels.jit import Compilation
 from adacc.study.fold_trainer import FoldTrainer
@@ -114,7 +114,7 @@ def missing_libraries() -> list[str]:
 
 def supports_classes(name: str) -> bool:
     """Whether a method supports more than two classes; all boosting methods do."""
-    return name in METHODS or BASELINES[name].predict_classes is not None
+    return name in METHODS or BASELINES[name].fit_classes is not None
 
 
 def find_method(name: str, among: Mapping[str, Contestant]) -> str:
@@ -229,9 +229,8 @@ def _only(predict: Callable[[Any], dict[int, Predictions]], given: Any) -> Predi
 
 def _predict_classes(name: str, fold: FoldData) -> ClassPredictions:
     """Fit a method to several classes, as `adacc.comparison.final_model` does, and predict the test rows."""
-    predict = BASELINES[name].predict_classes if name in BASELINES else None
-    if predict is not None:
-        return predict(fold)
+    if name in BASELINES:
+        return BASELINES[name].predict_classes(fold)
     (rounds,) = fold.rounds
     model = final_model.choose(name, rounds=rounds, seed=fold.seed, in_time=fold.in_time)
     return predictions_of(model.fit(fold.X, fold.y, groups=fold.groups), fold.X_test)

@@ -1,41 +1,37 @@
-"""The models of the baselines: functions that fit to the training rows of a fold and return scores of its test rows.
+"""The models of the baselines: functions that fit to the training rows of a fold and return a scorer of other rows.
 
 Each method uses one thread and the random seed of the fold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 from sklearn import ensemble
-from sklearn.compose import ColumnTransformer
-from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
-from threadpoolctl import threadpool_limits
 
 from adacc.estimators.classifiers import AdaBoostClassifier
 from adacc.estimators.folds import TimeSplit
 from adacc.estimators.forest import AdaCCForestClassifier
+from adacc.evaluation import scorers
 from adacc.evaluation.fold_data import Array, FoldData, Scores
+from adacc.evaluation.scorers import NamedCategories, NativeCategories, Scorer, TextCategories, complete_numbers
 from adacc.evaluation.thresholds import best_threshold
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 FOREST_TIME_FOLDS = 3
 """Folds in time order for the tuning of a forest; each of them fits a forest."""
+
+SHALLOW = {"n_estimators": 200, "num_leaves": 8}
+"""Size of LightGBM with shallow trees, instead of the default 100 trees of 31 leaves."""
 
 BAGS, TRIALS = 20, 30
 """Number of bags of LightGBM, and of random parameters that are tried."""
@@ -44,18 +40,11 @@ SELF_PACED_TREES, ERROR_BINS = 50, 5
 """Number of trees, and of bins of the errors, of a self-paced ensemble: the defaults of the authors' library."""
 
 
-def resampled_tree(sampler: str, fold: FoldData) -> Scores:
+def resampled_tree(sampler: str, fold: FoldData, score: Any = scorers.probability_scores) -> Scorer[Any]:
     """A decision tree on resampled rows with balanced classes."""
-    model, X_test = fit_resampled_tree(sampler, fold)
-    return _probability(model, X_test)
-
-
-def fit_resampled_tree(sampler: str, fold: FoldData) -> tuple[DecisionTreeClassifier, Array]:
-    """The tree, and the test rows as it takes them."""
-    X, X_test = complete_numbers(fold)
-    with threadpool_limits(1):  # the neighbour search has no n_jobs
-        X, y = _sampler(sampler, n_minority(fold), fold.seed).fit_resample(X, fold.y)
-    return DecisionTreeClassifier(random_state=fold.seed).fit(X, y), X_test
+    prepare = complete_numbers(fold.X)
+    X, y = _sampler(sampler, n_minority(fold), fold.seed).fit_resample(prepare(fold.X), fold.y)
+    return Scorer(prepare, DecisionTreeClassifier(random_state=fold.seed).fit(X, y), score)
 
 
 def _sampler(name: str, n_minority: int, seed: int) -> Any:
@@ -68,21 +57,18 @@ def _sampler(name: str, n_minority: int, seed: int) -> Any:
     return over_sampling.RandomOverSampler(random_state=seed)
 
 
-def resampling_ensemble(classifier: str, fold: FoldData) -> Scores:
+def resampling_ensemble(classifier: str, fold: FoldData) -> Scorer[Scores]:
     """An ensemble of imbalanced-learn with its default parameters, including its size."""
-    X, X_test = complete_numbers(fold)
-    return _probability(resampling_model(classifier, fold.seed).fit(X, fold.y), X_test)
+    return with_numbers(resampling_model(classifier, fold.seed), fold, scorers.probability_scores)
 
 
 def resampling_model(classifier: str, seed: int) -> Any:
     return getattr(import_library("imblearn.ensemble"), classifier)(n_jobs=1, random_state=seed)
 
 
-def rusboost(fold: FoldData) -> Scores:
+def rusboost(fold: FoldData) -> Scorer[Scores]:
     """imbalanced-learn raises ValueError if the first stump is no better than chance."""
-    X, X_test = complete_numbers(fold)
-    model = rusboost_model(fold).fit(X, fold.y)
-    return _at_rounds(model.staged_decision_function(X_test), fold.rounds)
+    return with_numbers(rusboost_model(fold), fold, partial(scorers.staged_scores, rounds=fold.rounds))
 
 
 def rusboost_model(fold: FoldData) -> Any:
@@ -90,11 +76,9 @@ def rusboost_model(fold: FoldData) -> Any:
     return boosting(DecisionTreeClassifier(max_depth=1), n_estimators=max(fold.rounds), random_state=fold.seed)
 
 
-def lightgbm(fold: FoldData, weighted: bool = True, num_leaves: int = 31) -> Scores:
-    X, X_test = native_categories(fold)
-    model = lightgbm_model(fold.seed, n_estimators=max(fold.rounds), num_leaves=num_leaves, is_unbalance=weighted)
-    model.fit(X, fold.y)
-    return {T: np.asarray(model.predict(X_test, raw_score=True, num_iteration=T)) for T in fold.rounds}
+def lightgbm(fold: FoldData, weighted: bool = True) -> Scorer[Scores]:
+    model = lightgbm_model(fold.seed, n_estimators=max(fold.rounds), is_unbalance=weighted)
+    return with_categories(model, fold, partial(scorers.lightgbm_scores, trees={T: T for T in fold.rounds}))
 
 
 def lightgbm_model(seed: int, **parameters: Any) -> Any:
@@ -103,34 +87,31 @@ def lightgbm_model(seed: int, **parameters: Any) -> Any:
     return import_library("lightgbm").LGBMClassifier(**fixed, random_state=seed, **parameters)
 
 
-def shallow_lightgbm(fold: FoldData, weighted: bool = True) -> Scores:
-    """200 trees of 8 leaves, instead of the default 100 of 31."""
-    (scores,) = lightgbm(replace(fold, rounds=[200]), weighted, num_leaves=8).values()
-    return {1: scores}
+def shallow_lightgbm(fold: FoldData, weighted: bool = True) -> Scorer[Scores]:
+    model = lightgbm_model(fold.seed, **SHALLOW, is_unbalance=weighted)
+    return with_categories(model, fold, partial(scorers.lightgbm_scores, trees={1: SHALLOW["n_estimators"]}))
 
 
-def bagged_lightgbm(fold: FoldData) -> Scores:
+def bagged_lightgbm(fold: FoldData) -> Scorer[Scores]:
     """The mean probability of LightGBM on bags of all rows of the minority class and as many of the other."""
-    X, X_test = native_categories(fold)
-    rng = np.random.default_rng(fold.seed)
+    prepare = NativeCategories(fold.X)
+    X, rng = prepare(fold.X), np.random.default_rng(fold.seed)
     by_class = [np.flatnonzero(fold.y == label) for label in (0, 1)]
-    size = n_minority(fold)
-    probabilities = []
+    size, models = n_minority(fold), []
     for _ in range(BAGS):
         rows = np.concatenate([rng.choice(rows, size, replace=False) for rows in by_class])
-        model = lightgbm_model(fold.seed).fit(X.iloc[rows], fold.y[rows])
-        probabilities.append(model.predict_proba(X_test)[:, 1])
-    return {1: np.mean(probabilities, axis=0) - 0.5}
+        models.append(lightgbm_model(fold.seed).fit(X.iloc[rows], fold.y[rows]))
+    return Scorer(prepare, models, scorers.mean_probability_scores)
 
 
-def tuned_lightgbm(fold: FoldData) -> Scores:
+def tuned_lightgbm(fold: FoldData) -> Scorer[Scores]:
     """LightGBM with the best of random parameters, less the threshold of best balanced accuracy.
 
     Parameters are compared by average precision, and the threshold is chosen, on out-of-fold scores of the training
     rows. The first trial has the default parameters.
     """
-    X, X_test = native_categories(fold)
-    rng, folds = np.random.default_rng(fold.seed), fold.tuning_folds(3)
+    prepare = NativeCategories(fold.X)
+    X, rng, folds = prepare(fold.X), np.random.default_rng(fold.seed), fold.tuning_folds(3)
     y_held_out = fold.y[np.concatenate([test for _, test in folds])]
     trials = [{}, *(_random_parameters(rng, fold.y) for _ in range(TRIALS - 1))]
     results = []
@@ -143,7 +124,8 @@ def tuned_lightgbm(fold: FoldData) -> Scores:
         results.append((average_precision_score(y_held_out, scores), scores, parameters))
     _, scores, parameters = max(results, key=itemgetter(0))
     model = lightgbm_model(fold.seed, **parameters).fit(X, fold.y)
-    return {1: model.predict(X_test, raw_score=True) - best_threshold(y_held_out, scores)}
+    threshold = best_threshold(y_held_out, scores)
+    return Scorer(prepare, model, partial(scorers.tuned_lightgbm_scores, threshold=threshold))
 
 
 def _random_parameters(rng: np.random.Generator, y: NDArray[np.int8]) -> dict[str, Any]:
@@ -168,26 +150,26 @@ def _random_parameters(rng: np.random.Generator, y: NDArray[np.int8]) -> dict[st
     }
 
 
-def self_paced_ensemble(fold: FoldData) -> Scores:
+def self_paced_ensemble(fold: FoldData) -> Scorer[Scores]:
     """Decision trees on balanced samples; rows of the other class are drawn by how hard they are [Liu et al. 2020].
 
     The rows of the other class are divided into five bins by their error so far. A bin is drawn with a weight of one
     over its mean error plus a number that grows from 0 without limit, so that easy rows come first and all bins last.
     """
-    X, X_test = complete_numbers(fold)
-    rng = np.random.default_rng(fold.seed)
+    prepare = complete_numbers(fold.X)
+    X, rng = prepare(fold.X), np.random.default_rng(fold.seed)
     (rare,), (others,) = np.nonzero(fold.y == 1), np.nonzero(fold.y == 0)
     if len(rare) > len(others):
         rare, others = others, rare
     rare_label = fold.y[rare[0]]
-    errors, total = np.zeros(len(others)), np.zeros(len(X_test))
+    errors, trees = np.zeros(len(others)), []
     for i in range(SELF_PACED_TREES):
         drawn = _draw_by_error(errors / max(i, 1), i, len(rare), rng)
         rows = np.concatenate([rare, others[drawn]])
         tree = DecisionTreeClassifier(random_state=fold.seed + i).fit(X[rows], fold.y[rows])
         errors += tree.predict_proba(X[others])[:, rare_label]
-        total += tree.predict_proba(X_test)[:, 1]
-    return {1: total / SELF_PACED_TREES - 0.5}
+        trees.append(tree)
+    return Scorer(prepare, trees, scorers.mean_probability_scores)
 
 
 def _draw_by_error(errors: Array, i: int, size: int, rng: np.random.Generator) -> NDArray[np.intp]:
@@ -205,14 +187,11 @@ def _draw_by_error(errors: Array, i: int, size: int, rng: np.random.Generator) -
     )
 
 
-def xgboost(fold: FoldData, weighted: bool = True) -> Scores:
-    X, X_test = native_categories(fold)
+def xgboost(fold: FoldData, weighted: bool = True) -> Scorer[Scores]:
     n_others, n_positive = np.bincount(fold.y, minlength=2)
     weight = float(n_others / n_positive) if weighted else 1.0
-    model = xgboost_model(fold, scale_pos_weight=weight).fit(X, fold.y)
-    return {
-        T: model.predict(X_test, output_margin=True, iteration_range=(0, T)).astype(np.float64) for T in fold.rounds
-    }
+    model = xgboost_model(fold, scale_pos_weight=weight)
+    return with_categories(model, fold, partial(scorers.xgboost_scores, rounds=fold.rounds))
 
 
 def xgboost_model(fold: FoldData, **parameters: Any) -> Any:
@@ -226,79 +205,60 @@ def xgboost_model(fold: FoldData, **parameters: Any) -> Any:
     )
 
 
-def hist_gradient_boosting(fold: FoldData, class_weight: str | None = "balanced") -> Scores:
-    with threadpool_limits(1):  # it has no n_jobs
-        model, X_test = fit_hist_gradient_boosting(fold, class_weight)
-        return _at_rounds(model.staged_decision_function(X_test), fold.rounds)
+def hist_gradient_boosting(fold: FoldData, class_weight: str | None = "balanced") -> Scorer[Scores]:
+    score = partial(scorers.staged_scores, rounds=fold.rounds)
+    return fit_prepared(NamedCategories(fold.X), hist_gradient_boosting_model(fold, class_weight), fold, score)
 
 
-def fit_hist_gradient_boosting(
-    fold: FoldData, class_weight: str | None
-) -> tuple[ensemble.HistGradientBoostingClassifier, pd.DataFrame]:
-    """The model, and the test rows as it takes them."""
-    # The original column names, for its error messages.
-    X, X_test = (frame.set_axis(fold.X.columns, axis=1) for frame in native_categories(fold))
-    model = ensemble.HistGradientBoostingClassifier(
+def hist_gradient_boosting_model(fold: FoldData, class_weight: str | None) -> ensemble.HistGradientBoostingClassifier:
+    return ensemble.HistGradientBoostingClassifier(
         max_iter=max(fold.rounds),
         class_weight=class_weight,
         categorical_features="from_dtype",
         early_stopping=False,
         random_state=fold.seed,
     )
-    return model.fit(X, fold.y), X_test
 
 
-def catboost(fold: FoldData, weighted: bool = True) -> Scores:
+def catboost(fold: FoldData, weighted: bool = True, score: Any = scorers.catboost_scores) -> Scorer[Any]:
     """CatBoost with its default of 1,000 trees."""
-    model, X_test = fit_catboost(fold, weighted)
-    return {1: model.predict(X_test, prediction_type="RawFormulaVal")}
-
-
-def fit_catboost(fold: FoldData, weighted: bool) -> tuple[Any, pd.DataFrame]:
-    """The model, and the test rows as it takes them."""
-    (X, X_test), categories = native_categories(fold), list(fold.X.dtypes == "category")
-    # CatBoost takes text for categories, and does not take missing ones.
-    for frame in (X, X_test):
-        for name in X.columns[categories]:
-            frame[name] = frame[name].astype(object).where(frame[name].notna(), "missing").astype(str)
+    prepare = TextCategories(fold.X)
     model = import_library("catboost").CatBoostClassifier(
         auto_class_weights="Balanced" if weighted else None,
-        cat_features=list(X.columns[categories]),
+        cat_features=prepare.categories,
         thread_count=1,
         random_seed=fold.seed,
         verbose=False,
         allow_writing_files=False,
     )
-    return model.fit(X, fold.y), X_test
+    return fit_prepared(prepare, model, fold, score)
 
 
-def explainable_boosting(fold: FoldData) -> Scores:
+def explainable_boosting(fold: FoldData) -> Scorer[Scores]:
     """The explainable boosting machine of InterpretML."""
-    X, X_test = native_categories(fold)
-    return {1: ebm_model(fold.seed).fit(X, fold.y).decision_function(X_test)}
+    return with_categories(ebm_model(fold.seed), fold, scorers.decision_scores)
 
 
 def ebm_model(seed: int) -> Any:
     return import_library("interpret.glassbox").ExplainableBoostingClassifier(n_jobs=1, random_state=seed)
 
 
-def adaboost(fold: FoldData) -> Scores:
-    model = AdaBoostClassifier(n_estimators=max(fold.rounds), n_jobs=1, random_state=fold.seed).fit(fold.X, fold.y)
-    return _at_rounds(model.staged_decision_function(fold.X_test), fold.rounds)
+def adaboost(fold: FoldData) -> Scorer[Scores]:
+    model = AdaBoostClassifier(n_estimators=max(fold.rounds), n_jobs=1, random_state=fold.seed)
+    return fit_prepared(scorers.unchanged, model, fold, partial(scorers.staged_scores, rounds=fold.rounds))
 
 
-def sklearn_adaboost(fold: FoldData) -> Scores:
-    X, X_test = complete_numbers(fold)
-    return _at_rounds(sklearn_adaboost_model(fold).fit(X, fold.y).staged_decision_function(X_test), fold.rounds)
+def sklearn_adaboost(fold: FoldData) -> Scorer[Scores]:
+    return with_numbers(sklearn_adaboost_model(fold), fold, partial(scorers.staged_scores, rounds=fold.rounds))
 
 
 def sklearn_adaboost_model(fold: FoldData) -> Any:
     return ensemble.AdaBoostClassifier(n_estimators=max(fold.rounds), random_state=fold.seed)
 
 
-def forest(fold: FoldData) -> Scores:
+def forest(fold: FoldData) -> Scorer[Scores]:
     """The AdaCC forest with its default parameters, including its number of bags."""
-    return {1: fit_forest(fold, pos_label=1).decision_function(fold.X_test)}
+    return Scorer(scorers.unchanged, fit_forest(fold, pos_label=1), scorers.decision_scores)
 
 
 def fit_forest(fold: FoldData, pos_label: int | None) -> AdaCCForestClassifier:
@@ -307,10 +267,8 @@ def fit_forest(fold: FoldData, pos_label: int | None) -> AdaCCForestClassifier:
     return model.fit(fold.X, fold.y, groups=fold.groups)
 
 
-def logistic_regression(fold: FoldData) -> Scores:
-    X, X_test = complete_numbers(fold)
-    with threadpool_limits(1):
-        return {1: logistic_model().fit(X, fold.y).decision_function(X_test)}
+def logistic_regression(fold: FoldData) -> Scorer[Scores]:
+    return with_numbers(logistic_model(), fold, scorers.decision_scores)
 
 
 def logistic_model() -> Any:
@@ -322,57 +280,18 @@ def n_minority(fold: FoldData) -> int:
     return int(np.bincount(fold.y, minlength=2).min())
 
 
-def _at_rounds(stages: Iterable[Array], rounds: list[int]) -> Scores:
-    """The scores after each number of rounds, or after the last round if boosting stopped before."""
-    by_rounds: Scores = {}
-    for T, last in enumerate(stages, start=1):
-        if T in rounds:
-            by_rounds[T] = last
-    return {T: by_rounds.get(T, last) for T in rounds}
+def with_numbers(model: Any, fold: FoldData, score: Any) -> Scorer[Any]:
+    """Fit a model that supports neither categories nor missing values."""
+    return fit_prepared(complete_numbers(fold.X), model, fold, score)
 
 
-def _probability(model: Any, X_test: Array) -> Scores:
-    return {1: model.predict_proba(X_test)[:, 1] - 0.5}
+def with_categories(model: Any, fold: FoldData, score: Any, **fit_parameters: Any) -> Scorer[Any]:
+    """Fit a model that supports categories and missing values."""
+    return fit_prepared(NativeCategories(fold.X), model, fold, score, **fit_parameters)
 
 
-def from_probability(scores: Array) -> Array:
-    """The inverse of `_probability`."""
-    return scores + 0.5
-
-
-def from_half_log_odds(scores: Array) -> Array:
-    return expit(2.0 * scores)
-
-
-def complete_numbers(fold: FoldData) -> tuple[Array, Array]:
-    """Training and test rows as arrays, for methods that support neither categories nor missing values.
-
-    Categories are one-hot encoded, with missing as a category. Missing numbers become the median of the training rows,
-    or 0 if all are missing.
-    """
-    categories = list(fold.X.select_dtypes("category"))
-    encoder = ColumnTransformer(
-        [
-            (
-                "numbers",
-                SimpleImputer(strategy="median", keep_empty_features=True),
-                list(fold.X.columns.drop(categories)),
-            ),
-            ("categories", OneHotEncoder(handle_unknown="ignore", sparse_output=False), categories),
-        ]
-    )
-    return encoder.fit_transform(fold.X), encoder.transform(fold.X_test)
-
-
-def native_categories(fold: FoldData) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Training and test rows for methods that support `category` columns; unseen categories become missing.
-
-    Columns are numbered, because LightGBM and XGBoost reject some characters in names.
-    """
-    known = {name: column.cat.categories for name, column in fold.X.select_dtypes("category").items()}
-    X_test = fold.X_test.assign(**{name: fold.X_test[name].cat.set_categories(of) for name, of in known.items()})
-    numbers = [f"x{i}" for i in range(fold.X.shape[1])]
-    return fold.X.set_axis(numbers, axis=1), X_test[fold.X.columns].set_axis(numbers, axis=1)
+def fit_prepared(prepare: Any, model: Any, fold: FoldData, score: Any, **fit_parameters: Any) -> Scorer[Any]:
+    return Scorer(prepare, model.fit(prepare(fold.X), fold.y, **fit_parameters), score)
 
 
 def import_library(module: str) -> Any:

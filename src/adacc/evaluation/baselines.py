@@ -7,60 +7,92 @@ do in the paper.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 from scipy.special import expit
+from threadpoolctl import threadpool_limits
 
 from adacc.algorithms.catalog import FORESTS
 from adacc.evaluation import baseline_models as models
 from adacc.evaluation import multiclass_models as multiclass
 from adacc.evaluation.fold_data import Array, FoldData, Scores
 from adacc.evaluation.predictions import ClassPredictions, Predictions
+from adacc.evaluation.scorers import from_half_log_odds, from_probability
 from adacc.evaluation.thresholds import tuned_thresholds
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class FittedBaseline:
+    """A baseline fitted to two classes, with its thresholds by number of rounds."""
+
+    scorer: Callable[[pd.DataFrame], Scores]
+    thresholds: Mapping[int, float]
+    probability: Callable[[Array], Array]
+
+    def predict(self, X: pd.DataFrame) -> dict[int, Predictions]:
+        """Predict the rows of X, which has the columns of the training rows; by number of rounds."""
+        return {
+            T: Predictions(scores - self.thresholds.get(T, 0.0), self.probability(scores))
+            for T, scores in self.scorer(X).items()
+        }
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """A method: label, description, distribution (on PyPI), function that fits and scores, whether it has rounds.
+    """A method: label, description, distribution (on PyPI), function that fits a scorer, whether it has rounds.
 
     `probability` maps the scores to the library's probabilities; most scores are log-odds. With `threshold_folds` the
     threshold is tuned for balanced accuracy on out-of-fold scores, and subtracted from the scores; the probabilities
-    do not change, as in scikit-learn's TunedThresholdClassifierCV. `predict_classes` fits and predicts more than two
-    classes, with the last number of rounds of the fold; None if the method supports two classes only.
+    do not change, as in scikit-learn's TunedThresholdClassifierCV. `fit_scorer` fits two classes; `fit_classes` fits
+    more than two, with the last number of rounds of the fold, and is None if the method supports two classes only.
     """
 
     name: str
     about: str
     library: str
-    scores: Callable[[FoldData], Scores]
+    fit_scorer: Callable[[FoldData], Callable[[pd.DataFrame], Scores]]
     boosts: bool = True
     probability: Callable[[Array], Array] = expit
     threshold_folds: int | None = None
     extra: str = "compare"  # the optional dependency that installs the library
-    predict_classes: Callable[[FoldData], ClassPredictions] | None = None
+    fit_classes: Callable[[FoldData], Callable[[pd.DataFrame], ClassPredictions]] | None = None
+
+    def fit(self, fold: FoldData) -> FittedBaseline:
+        """Fit to the training rows of two classes, in one thread; the test rows are not used."""
+        n_folds = self.threshold_folds
+        with threadpool_limits(1):  # some models have no n_jobs
+            thresholds = {} if n_folds is None else tuned_thresholds(self.fit_scorer, fold, n_folds)
+            return FittedBaseline(self.fit_scorer(fold), thresholds, self.probability)
 
     def predict(self, fold: FoldData) -> dict[int, Predictions]:
         """Fit, and predict the test rows; by number of rounds."""
-        thresholds = {} if self.threshold_folds is None else tuned_thresholds(self.scores, fold, self.threshold_folds)
-        return {
-            T: Predictions(scores - thresholds.get(T, 0.0), self.probability(scores))
-            for T, scores in self.scores(fold).items()
-        }
+        return self.fit(fold).predict(fold.X_test)
+
+    def predict_classes(self, fold: FoldData) -> ClassPredictions:
+        """Fit more than two classes, and predict the test rows."""
+        if self.fit_classes is None:
+            raise ValueError(f"{self.name} supports two classes only")
+        with threadpool_limits(1):
+            return self.fit_classes(fold)(fold.X_test)
 
 
 def _of_imblearn(
     name: str,
     about: str,
-    scores: Callable[[FoldData], Scores],
-    predict_classes: Callable[[FoldData], ClassPredictions] | None = None,
+    fit_scorer: Callable[[FoldData], Callable[[pd.DataFrame], Scores]],
+    fit_classes: Callable[[FoldData], Callable[[pd.DataFrame], ClassPredictions]] | None = None,
     threshold_folds: int | None = None,
 ) -> Baseline:
     """A method of imbalanced-learn without rounds."""
     return Baseline(
-        name, about, "imbalanced-learn", scores, boosts=False, probability=models.from_probability,
-        threshold_folds=threshold_folds, predict_classes=predict_classes,
+        name, about, "imbalanced-learn", fit_scorer, boosts=False, probability=from_probability,
+        threshold_folds=threshold_folds, fit_classes=fit_classes,
     )  # fmt: skip
 
 
@@ -71,8 +103,8 @@ BASELINES = {
         "adacc",
         models.forest,
         boosts=False,
-        probability=models.from_half_log_odds,
-        predict_classes=multiclass.forest,
+        probability=from_half_log_odds,
+        fit_classes=multiclass.forest,
     ),
     "smote-tree": _of_imblearn(
         "SMOTE + D.T.",
@@ -97,35 +129,35 @@ BASELINES = {
         "AdaBoost with random undersampling of the common class in each round.",
         "imbalanced-learn",
         models.rusboost,
-        predict_classes=multiclass.rusboost,
+        fit_classes=multiclass.rusboost,
     ),
     "sklearn-adaboost": Baseline(
         "AdaBoost (scikit-learn)",
         "AdaBoost of scikit-learn on stumps, without class weights.",
         "scikit-learn",
         models.sklearn_adaboost,
-        predict_classes=multiclass.sklearn_adaboost,
+        fit_classes=multiclass.sklearn_adaboost,
     ),
     "lightgbm": Baseline(
         "LightGBM",
         "Gradient boosted trees with class weights.",
         "lightgbm",
         models.lightgbm,
-        predict_classes=multiclass.lightgbm,
+        fit_classes=multiclass.lightgbm,
     ),
     "xgboost": Baseline(
         "XGBoost",
         "Gradient boosted trees with class weights.",
         "xgboost",
         models.xgboost,
-        predict_classes=multiclass.xgboost,
+        fit_classes=multiclass.xgboost,
     ),
     "hist-gradient-boosting": Baseline(
         "HistGradientBoosting",
         "Gradient boosted trees with class weights.",
         "scikit-learn",
         models.hist_gradient_boosting,
-        predict_classes=multiclass.hist_gradient_boosting,
+        fit_classes=multiclass.hist_gradient_boosting,
     ),
     "balanced-random-forest": _of_imblearn(
         "Balanced R.F.",
@@ -145,7 +177,7 @@ BASELINES = {
         "scikit-learn",
         models.self_paced_ensemble,
         boosts=False,
-        probability=models.from_probability,
+        probability=from_probability,
     ),
     "bagged-lightgbm": Baseline(
         "Bagged LightGBM",
@@ -153,7 +185,7 @@ BASELINES = {
         "lightgbm",
         models.bagged_lightgbm,
         boosts=False,
-        probability=models.from_probability,
+        probability=from_probability,
     ),
     "catboost": Baseline(
         "CatBoost",
@@ -162,7 +194,7 @@ BASELINES = {
         models.catboost,
         boosts=False,
         extra="peers",
-        predict_classes=multiclass.catboost,
+        fit_classes=multiclass.catboost,
     ),
     "ebm": Baseline(
         "EBM",
@@ -171,7 +203,7 @@ BASELINES = {
         models.explainable_boosting,
         boosts=False,
         extra="peers",
-        predict_classes=multiclass.explainable_boosting,
+        fit_classes=multiclass.explainable_boosting,
     ),
     "lightgbm-shallow": Baseline(
         "LightGBM, shallow",
@@ -179,7 +211,7 @@ BASELINES = {
         "lightgbm",
         models.shallow_lightgbm,
         boosts=False,
-        predict_classes=multiclass.shallow_lightgbm,
+        fit_classes=multiclass.shallow_lightgbm,
     ),
     "balanced-random-forest-threshold": _of_imblearn(
         "Balanced R.F. + threshold",
@@ -245,7 +277,7 @@ BASELINES = {
         "AdaBoost with the threshold of best balanced accuracy on out-of-fold scores.",
         "adacc",
         models.adaboost,
-        probability=models.from_half_log_odds,
+        probability=from_half_log_odds,
         threshold_folds=5,
     ),
     "hist-gradient-boosting-threshold": Baseline(
@@ -261,6 +293,6 @@ BASELINES = {
         "scikit-learn",
         models.logistic_regression,
         boosts=False,
-        predict_classes=multiclass.logistic_regression,
+        fit_classes=multiclass.logistic_regression,
     ),
 }
