@@ -70,6 +70,17 @@ def test_the_best_of_the_other_side_is_named(own, side):
     assert plain(more).startswith(f"The best {side} is C: {lead}")
 
 
+def test_a_baseline_that_won_is_called_one():
+    behind = method("B", own=True, versus=versus(-0.02, 0.01, True))
+    first, _ = summary(result(method("A", own=False), behind))
+    assert plain(first).endswith(
+        "A baseline won: it is ahead of B by 2.0 percentage points of balanced accuracy, a significant difference "
+        "(p = 0.010). B is the best method of adacc."
+    )
+    alone = method("B", own=False, versus=versus(-0.02, 0.01, True))
+    assert "A baseline won" not in summary(result(method("A", own=False), alone))[0]
+
+
 def test_methods_not_significantly_different_from_the_best():
     behind = [method(name, versus=versus(-0.01, 0.5)) for name in "BCD"]
     assert "B, C and D are not significantly different from the best (p ≥ 0.05)." in plain(

@@ -6,6 +6,7 @@ import json
 import shlex
 from argparse import ArgumentParser, Namespace
 from contextlib import nullcontext
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,9 @@ def add_parser_to(commands: Any) -> None:
     out = top.add_argument_group("output")
     out.add_argument("--report", type=path, metavar="FILE.html", help="Write an HTML report that works offline.")
     out.add_argument("--json", type=path, metavar="FILE", help="Write all results as JSON.")
+    out.add_argument(
+        "--script", type=path, metavar="FILE.py", help="If a baseline wins, write a Python script that trains it."
+    )
     out.add_argument("--quiet", action="store_true", help="Do not show progress.")
     top.set_defaults(run=compare)
 
@@ -125,11 +129,12 @@ def _add_comparison(group: Any) -> None:
 
 
 def compare(options: Namespace) -> None:
-    for file in (options.report, options.json):
-        if file is not None:
-            check_output(file, options.data or "-")
-    if options.report is not None and options.report == options.json:
-        raise ValueError(f"--report and --json must be different files, got {options.report} for both")
+    outputs = {name: getattr(options, name) for name in ("report", "json", "script") if getattr(options, name)}
+    for file in outputs.values():
+        check_output(file, options.data or "-")
+    for one, other in combinations(outputs, 2):
+        if outputs[one] == outputs[other]:
+            raise ValueError(f"--{one} and --{other} must be different files, got {outputs[one]} for both")
     if options.report is not None:
         check_report_libraries()
     if options.folds < 2:
@@ -176,6 +181,7 @@ def _run(options: Namespace, problem: Any, splits: Any, plan: Any, everyone: dic
         method = result["model"]["method"]
         command = _train_command(options, method, plan.rounds_of(method))
         result["model"]["train_command"] = None if command is None else printable(command)
+    result["winner_script"] = _winner_script(options, result, problem, plan)
     _write(options, result, vega)
     show(result)
     _echo_next_steps(options, result)
@@ -232,14 +238,50 @@ def _train_command(options: Namespace, method: str, rounds: int | None) -> str |
     """The command that trains a method on the same classes."""
     if options.data is None:
         return None
-    stem = "model" if options.data == "-" else Path(options.data).name.partition(".")[0]
     arguments = ["adacc", "train", options.data, *option("--target", options.target), "--method", method]
     given = {"--positive": options.positive, "--drop": options.drop, "--id": options.id, "--group": options.group}
     for name, value in {**given, "--time": options.time}.items():
         arguments += option(name, value) if value else []
     arguments += text_format(options)
     arguments += ["--rounds", str(rounds)] if rounds not in (None, 100) else []
-    return shlex.join([*arguments, "--model", f"{stem}.adacc"])
+    return shlex.join([*arguments, "--model", f"{_stem(options)}.adacc"])
+
+
+def _winner_script(options: Namespace, result: dict[str, Any], problem: Any, plan: Any) -> str | None:
+    """The script that trains the best method, if it is a baseline."""
+    from adacc.comparison.winner_script import winner_script
+
+    reading = {
+        "target": options.target, "positive": options.positive, "drop": list(options.drop), "ids": options.id,
+        "group": options.group, "time": options.time,
+    }  # fmt: skip
+    shown = {**result, "command": printable(result["command"])}
+    text_format = (options.sep, options.decimal)
+    return winner_script(shown, problem, plan, options.data, text_format, reading, f"{_stem(options)}.joblib")
+
+
+def _stem(options: Namespace) -> str:
+    """Name of a model file without its ending."""
+    if options.data is None:
+        return "digits"
+    return "model" if options.data == "-" else Path(options.data).name.partition(".")[0]
+
+
+def _echo_script(options: Namespace, result: dict[str, Any]) -> None:
+    """Say where the script that trains the best method is."""
+    best = next(method["label"] for method in result["methods"] if method["metrics"])
+    if result["winner_script"] is None:
+        if options.script is not None:
+            echo_note(f"--script: no file is written, since {best} is a method of adacc, which `adacc train` trains")
+        return
+    where = "--script FILE.py writes it"
+    if options.script is not None:
+        where = printable(options.script)
+    elif options.report is not None:
+        where = f"in the settings of {printable(options.report)}"
+    elif options.json is not None:
+        where = f"winner_script of {printable(options.json)}"
+    echo(f"Python script that trains {best}: {where}")
 
 
 def _echo_next_steps(options: Namespace, result: dict[str, Any]) -> None:
@@ -248,6 +290,7 @@ def _echo_next_steps(options: Namespace, result: dict[str, Any]) -> None:
         echo(f"Report: {printable(options.report)}")
     if options.json is not None:
         echo(f"Results: {printable(options.json)}")
+    _echo_script(options, result)
     command = (result["model"] or {}).get("train_command")
     if command is not None:
         echo(f"Next: {command}")
@@ -257,6 +300,9 @@ def _write(options: Namespace, result: dict[str, Any], vega: Any) -> None:
     if options.json is not None:
         with whole_file(options.json) as file:
             file.write_text(json.dumps(result, indent=1, allow_nan=False, ensure_ascii=False) + "\n", encoding="utf-8")
+    if options.script is not None and result["winner_script"] is not None:
+        with whole_file(options.script) as file:
+            file.write_text(result["winner_script"], encoding="utf-8")
     if options.report is not None:
         from adacc.report import write
 

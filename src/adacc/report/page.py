@@ -92,6 +92,7 @@ def _common_tables(result: dict[str, Any]) -> dict[str, Any]:
         "about_data": text.about_data(result["data"]),
         "columns": tables.columns(result["data"]),
         "protocol": tables.protocol(result),
+        "winner_script": result.get("winner_script"),
     }
 
 
@@ -113,6 +114,7 @@ def render_model(result: dict[str, Any], vega: Callable[[], str] = bundle) -> st
         data={},
         title=f"{model['label']}: the fitted model",
         model=about_model(model, (result.get("data") or {}).get("positive")),
+        winner_script=None,
     )
 
 

@@ -81,7 +81,7 @@ def compose(result: dict[str, Any], of_rates: Callable[[Method], str], of_counts
         of_counts(best),
         "All measures are on test rows that the model was not fitted on.",
     )
-    first = f"{of_rates(best)} {lead_over_second(others, metric)}"
+    first = f"{of_rates(best)} {lead_over_second(best, others, metric)}"
     return [first, " ".join(sentence for sentence in more if sentence)]
 
 
@@ -120,11 +120,15 @@ def per_hundred(share: float) -> str:
     return text.removesuffix(".0")
 
 
-def lead_over_second(others: list[Method], metric: str) -> str:
-    """The lead of the best method over the second."""
+def lead_over_second(best: Method, others: list[Method], metric: str) -> str:
+    """The lead of the best method over the second, and whether a baseline is ahead of the methods of adacc."""
     if not others:
         return "No other method finished, so there is nothing to compare it with."
-    return f"It is {lead(others[0], metric)}."
+    ahead = f"is {lead(others[0], metric)}."
+    if best["own"] or not any(method["own"] for method in others):
+        return f"It {ahead}"
+    rival = f" {others[0]['label']} is the best method of adacc." if others[0]["own"] else ""
+    return f"A baseline won: it {ahead}{rival}"
 
 
 def closest_rival(best: Method, others: list[Method], metric: str) -> str:

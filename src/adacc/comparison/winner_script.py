@@ -1,0 +1,108 @@
+"""A Python script that trains the baseline that won a comparison, with the same settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from string import Template
+from typing import Any
+
+from adacc.comparison.cross_validation import Plan
+from adacc.comparison.multiclass_problem import MulticlassProblem
+from adacc.comparison.problem import BaseProblem
+
+SCRIPT = Template("""\
+# $label, the best method of this comparison by adacc $version:
+#   $command
+import joblib
+import numpy as np
+
+$imports
+
+table = $table
+problem = $sample
+
+
+def new_model(seed, pos_label=None):
+    return BaselineClassifier(
+        $method, n_estimators=$rounds, pos_label=pos_label, in_time=$in_time, random_state=seed
+    )
+
+
+# The splits of the comparison, whose mean $metric was $figure.
+values = []
+for i, split in enumerate(make_splits(problem, folds=$folds, repeats=$repeats, seed=$seed)):
+    groups = $groups
+    model = new_model($seed + i$first_positive).fit(problem.X.iloc[split.train], problem.y[split.train], groups)
+    X_test = problem.X.iloc[split.test]
+    predicted = $predict
+    values.append(problem.evaluate(split.test, predicted)["$metric"])
+print("$metric:", float(np.mean(values)))
+
+# The model of all rows; it predicts the labels of the target.
+labels = np.asarray(table.labels)
+model = new_model($seed$last_positive).fit(table.X, labels[table.y], table.dependence)
+joblib.dump(model, $model_file)
+print("model:", $model_file)
+""")
+
+
+def winner_script(
+    result: Mapping[str, Any],  # of `adacc.comparison.leaderboard.report`
+    problem: BaseProblem,
+    plan: Plan,
+    source: str | None,  # the file of the table, "-" for standard input; None: the built-in digits
+    text_format: tuple[str | None, str | None],  # field and decimal separator of a text file
+    reading: Mapping[str, Any],  # other arguments of `read_problem`
+    model_file: str,
+) -> str | None:
+    """The script if a baseline won, else None."""
+    best = next((method for method in result["methods"] if method["metrics"]), None)
+    if best is None or best["own"]:
+        return None
+    protocol, several = result["protocol"], isinstance(problem, MulticlassProblem)
+    metric = protocol["metric"]
+    is_sample = len(problem.y) < problem.n_rows_of_source
+    is_whole = not result["stopped"]
+    scores = "Predictions(model.decision_function(X_test), model.predict_proba(X_test)[:, 1])"
+    return SCRIPT.substitute(
+        label=best["label"],
+        version=result["adacc"],
+        command=result["command"],
+        imports=_imports(source, several),
+        table=_table(source, text_format, reading),
+        sample=f"table.sample({len(problem.y)}, seed={plan.seed})" if is_sample else "table",
+        method=repr(best["name"]),
+        rounds=plan.rounds,
+        in_time=problem.time is not None,
+        metric=metric,
+        figure=best["metrics"][metric]["mean"] if is_whole else "not computed on all of them",
+        folds=protocol["folds"],
+        repeats=protocol["repeats"],
+        seed=plan.seed,
+        groups="None" if problem.dependence is None else "problem.dependence[split.train]",
+        predict="ClassPredictions(model.predict(X_test), model.predict_proba(X_test))" if several else scores,
+        first_positive="" if several else ", pos_label=1",
+        last_positive="" if several else ", pos_label=labels[1]",
+        model_file=repr(model_file),
+    )
+
+
+def _imports(source: str | None, several: bool) -> str:
+    lines = [
+        f"from adacc.comparison import {'digits, make_splits' if source is None else 'make_splits, read_problem'}",
+        "from adacc.evaluation.baseline_classifier import BaselineClassifier",
+        f"from adacc.evaluation.predictions import {'ClassPredictions' if several else 'Predictions'}",
+        *([] if source is None else ["from adacc.tables import open_table"]),
+    ]
+    return "\n".join(lines)
+
+
+def _table(source: str | None, text_format: tuple[str | None, str | None], reading: Mapping[str, Any]) -> str:
+    """The expression that reads the table."""
+    given = {name: value for name, value in reading.items() if value}
+    if source is None:
+        return f"digits({given['positive']!r})" if "positive" in given else "digits()"
+    formats = zip(("separator", "decimal"), text_format, strict=True)
+    opened = ", ".join([repr(source), *(f"{name}={value!r}" for name, value in formats if value is not None)])
+    arguments = "".join(f", {name}={value!r}" for name, value in given.items())
+    return f"read_problem(open_table({opened}){arguments})"
