@@ -45,7 +45,7 @@ def folder(tmp_path_factory):
     for target, drop in OTHER_TARGETS.items():
         code, _, err = command(
             "train", folder / "old.csv", "--target", target, "--drop", drop, "--id", "claim", "--rounds", 8,
-            "--model", folder / f"{target}.adacc",
+            "--method", "adacc1", "--model", folder / f"{target}.adacc",
         )  # fmt: skip
         assert (code, err) == (0, "")
     asked = ["--method", "adacc-forest", "--drop", "size,code", "--id", "claim", "--rounds", 6]

@@ -52,7 +52,18 @@ def predicted(folder, model, *options):
 
 def test_train_decide_predict_and_evaluate(table):
     folder, frame = table
-    train = ("train", folder / "train.csv", "--target", "label", "--drop", "when", "--model", folder / "m.adacc")
+    train = (
+        "train",
+        folder / "train.csv",
+        "--target",
+        "label",
+        "--drop",
+        "when",
+        "--model",
+        folder / "m.adacc",
+        "--method",
+        "adacc1",
+    )
     out, _ = run(*train, "--decide", "recall>=0.9")
     model = adacc.load(folder / "m.adacc")
     assert model.decision_.rule == "recall>=0.9"
@@ -118,7 +129,18 @@ def test_a_cost_column_calibrates(table):
 
 def test_commands_say_what_is_wrong(table):
     folder, _ = table
-    train = ("train", folder / "train.csv", "--target", "label", "--model", folder / "m.adacc", "--rounds", "3")
+    train = (
+        "train",
+        folder / "train.csv",
+        "--target",
+        "label",
+        "--model",
+        folder / "m.adacc",
+        "--rounds",
+        "3",
+        "--method",
+        "adacc1",
+    )
     run(*train, "--drop", "when")
     for arguments, message in [
         ((*train, "--decide", "recall>0.9"), 'must use >= for "at least": recall>=0.9'),

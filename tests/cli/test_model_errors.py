@@ -81,7 +81,10 @@ CASES = [
         f"train old.csv {OF_FRAUD} --model m.adacc --method cgada --costs fraud=2,fine=-1",
         "costs must be finite and not",
     ),
-    (f"train old.csv {OF_FRAUD} --model m.adacc --costs balanced", "adacc1 has no option 'costs' (given 'balanced')"),
+    (
+        f"train old.csv {OF_FRAUD} --method adacc1 --model m.adacc --costs balanced",
+        "adacc1 has no option 'costs' (given 'balanced')",
+    ),
     (
         f"train old.csv {OF_FRAUD} --model m.adacc --method adacc-forest --costs fraud=2,fine=1",
         "adacc-forest has no option 'costs' (given {'fraud': 2.0, 'fine': 1.0}); its bags are balanced",

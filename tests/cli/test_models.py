@@ -150,7 +150,7 @@ def test_columns_are_read_as_the_model_knows_them(folder):
 def test_standard_input_in_every_form(folder, tmp_path, piped, form):
     content = (folder / f"old.{form}").read_bytes()
     piped(content)
-    options = ["--target", "outcome", "--drop", "size,code", "--id", "claim", "--rounds", 8]
+    options = ["--target", "outcome", "--drop", "size,code", "--id", "claim", "--rounds", 8, "--method", "adacc1"]
     assert command("train", "-", *options, "--model", tmp_path / "m.adacc")[0] == 0
     assert adacc.load(tmp_path / "m.adacc").notes_["source"] == "-"
     due = command("predict", folder / "outcome.adacc", folder / "old.csv")

@@ -94,7 +94,7 @@ def run(*arguments, stdin=None):
 @pytest.mark.compiled
 def test_a_whole_trip_through_pipes(folder, tmp_path):
     old, new = (folder / "old.csv").read_bytes(), folder / "new.csv"
-    options = ["--target", "outcome", "--drop", "size,code", "--id", "claim", "--rounds", 8]
+    options = ["--target", "outcome", "--drop", "size,code", "--id", "claim", "--rounds", 8, "--method", "adacc1"]
     code, out, err = run("train", "-", *options, "--model", tmp_path / "m.adacc", stdin=old)
     assert (code, err) == (0, "")
     assert out.endswith(f"adacc explain {tmp_path / 'm.adacc'}\n")

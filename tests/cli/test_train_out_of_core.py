@@ -30,13 +30,13 @@ def train(folder, model, *options):
 @pytest.mark.parametrize(
     "options",
     [
-        CLAIMS,
+        [*CLAIMS, "--method", "adacc1"],
         [*CLAIMS, "--method", "cgada"],
         [*CLAIMS, "--method", "cgada", "--costs", "fraud=3,fine=1"],
         [*CLAIMS, "--method", "adamec-cal", "--positive", "fine"],
         ["--target", "code", "--drop", "outcome,size,claim", "--rounds", 6, "--positive", 1, "--method", "csb1"],
         [*CLAIMS, "--method", "cgada", "--monotonic", "amount=+1,age=-1"],
-        SIZES,
+        [*SIZES, "--method", "adacc1"],
         [*SIZES, "--method", "adac2"],
         [*SIZES, "--positive", "middle", "--costs", "balanced", "--method", "cgada"],
     ],
@@ -58,13 +58,23 @@ def test_the_same_as_in_memory(folder, tmp_path, few_at_a_time, options):
     assert said_by[0][0] == 0
 
 
+def test_the_default_is_the_forest_and_out_of_core_adacc1(folder, tmp_path, few_at_a_time):
+    forest, said = train(folder, tmp_path / "m.adacc", *CLAIMS)
+    assert isinstance(forest, adacc.AdaCCForestClassifier)
+    assert "method: adacc-forest (the default; --method names another), " in said
+    assert re.search(r"Balanced accuracy on out-of-bag rows: [0-9.]+%", said)
+    booster, said = train(folder, tmp_path / "m.adacc", *CLAIMS, "--memory-limit", "16GB", "--scratch", tmp_path)
+    assert booster.method == "adacc1"
+    assert "method: adacc1 (the default; --method names another), " in said
+
+
 def test_a_folder_of_files(folder, tmp_path, few_at_a_time):
     frame = pd.read_parquet(folder / "old.parquet")
     (tmp_path / "old").mkdir()
     for number in range(3):
         frame[80 * number : 80 * number + 80].to_parquet(tmp_path / "old" / f"{number}.parquet")
-    local, _ = train(folder, tmp_path / "local.adacc", *CLAIMS)
-    for limit in ([], ["--memory-limit", "16GB"]):
+    local, _ = train(folder, tmp_path / "local.adacc", *CLAIMS, "--method", "adacc1")
+    for limit in (["--method", "adacc1"], ["--memory-limit", "16GB"]):
         code, _, err = command("train", tmp_path / "old", *CLAIMS, *limit, "--model", tmp_path / "found.adacc")
         assert (code, err) == (0, "")
         assert adacc.load(tmp_path / "found.adacc").estimators_ == local.estimators_
