@@ -20,8 +20,8 @@ from adacc.datasets.tables import ClassTable, read_classes
 from adacc.estimators.classifiers import BoostingClassifier
 from adacc.evaluation.baselines import BASELINES
 from adacc.evaluation.fold_data import FoldData
-from adacc.evaluation.multiclass_models import predictions_of
 from adacc.evaluation.predictions import ClassPredictions
+from adacc.evaluation.scorers import predictions_of
 from adacc.study.folder import StudyError, StudyFolder, record_of
 from adacc.study.multiclass_plan import MulticlassPlan, check, differences
 from adacc.study.plan import Task
