@@ -68,7 +68,7 @@ def test_measures_are_scorers():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 2))
     y = (X[:, 0] + rng.normal(size=80) > 1).astype(int)
-    search = CostSearchCV(CGAdaClassifier(n_estimators=5), scoring=make_scorer(metrics.gmean)).fit(X, y)
+    search = CostSearchCV(CGAdaClassifier(n_estimators=5), scoring=make_scorer(metrics.gmean), cv="training").fit(X, y)
     assert search.best_score_ == metrics.gmean(y, search.predict(X))
 
 

@@ -62,7 +62,9 @@ def test_predictions_are_those_of_the_classifiers_on_the_training_rows(held):
         if outcome.method == "adacc1":
             model = adacc.AdaCC1Classifier(n_estimators=6, random_state=seed).fit(X, y)
         elif outcome.method == "cgada":
-            model = adacc.CostSearchCV(adacc.CGAdaClassifier(n_estimators=6, random_state=seed)).fit(X, y)
+            model = adacc.CostSearchCV(adacc.CGAdaClassifier(n_estimators=6, random_state=seed), cv="training").fit(
+                X, y
+            )
         else:
             continue
         np.testing.assert_array_equal(outcome.predictions.predicted, model.predict(X_test))

@@ -141,7 +141,8 @@ def test_monotonic_constraints(folder, few_at_a_time, method):
 
 
 def test_a_search_keeps_monotonic_constraints(folder, few_at_a_time):
-    search = CostSearchCV(CGAdaClassifier(n_estimators=ROUNDS, monotonic_cst={"a": -1}), costs=[[1, 0.5], [0.5, 1]])
+    booster = CGAdaClassifier(n_estimators=ROUNDS, monotonic_cst={"a": -1})
+    search = CostSearchCV(booster, costs=[[1, 0.5], [0.5, 1]], cv="training")
     local, X = in_memory(search, folder / "all.parquet")
     assert_same(on_disk(search, folder / "all.parquet"), local.best_estimator_, X)
     assert local.best_estimator_.fitted_model_.training["learner"]["monotonic_cst"][0] == -1

@@ -488,7 +488,7 @@ class TestWhatIsSaid:
         assert found.intercept == search.explain(X, X).intercept == expected.intercept
         assert [c.name for c in search.shape_functions()] == X.columns.tolist()
         assert list(signature(adacc.CostSearchCV.explain).parameters) == ["self", "X", "background", "interactions"]
-        assert list(signature(adacc.CostSearchCV.predict).parameters) == ["self", "X"]
+        assert list(signature(adacc.CostSearchCV.predict).parameters) == ["self", "X", "columns"]
 
     def test_everything_can_be_pickled(self):
         X, y = mixed()

@@ -247,6 +247,7 @@ SKOPS_MUST_TRUST = {
     "adacc.data.binning.NumericBins",
     "adacc.model.ensemble.Ensemble",
     "adacc.model.fitted.FittedModel",
+    "adacc.model.fitted.TuningScores",
     "adacc.learners.stump.Stumps",
     "adacc.learners.step_functions.Steps",
     "adacc.model.calibration.Calibrator",

@@ -281,7 +281,7 @@ def _echo_script(options: Namespace, result: dict[str, Any]) -> None:
         where = f"in the settings of {printable(options.report)}"
     elif options.json is not None:
         where = f"winner_script of {printable(options.json)}"
-    echo(f"Python script that trains {best}: {where}")
+    echo(f"Python script that trains {best}:\n  {where}")
 
 
 def _echo_next_steps(options: Namespace, result: dict[str, Any]) -> None:

@@ -150,9 +150,9 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     >>> X, digit = load_digits(return_X_y=True)
     >>> search = CostSearchCV(CGAdaClassifier(), rounds=[25, 50, 100]).fit(X, digit == 8)
     >>> search.best_costs_, search.best_n_estimators_
-    ({False: 0.4, True: 1.0}, 100)
+    ({False: 0.8, True: 1.0}, 100)
     >>> {T: best.costs[False] for T, best in search.best_by_rounds_.items()}
-    {25: 0.6, 50: 0.4, 100: 0.4}
+    {25: 0.4, 50: 0.3, 100: 0.8}
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": True}

@@ -164,7 +164,7 @@ def wilson(successes: int, n: int, confidence: float = 0.95) -> Interval:
     Examples
     --------
     >>> [round(end, 3) for end in wilson(8, 10)], [round(end, 3) for end in wilson(3, 3)]
-    ([0.49, 0.943], [0.438, 1.0])
+    ([0.49, 0.943], [0.439, 1.0])
     """
     if not 0 <= successes <= n or n == 0:
         raise ValueError(f"successes must be at least 0 and at most n, which is at least 1, got {successes} of {n}")

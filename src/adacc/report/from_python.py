@@ -30,7 +30,7 @@ class Comparison:
     Attributes
     ----------
     result : dict
-        All results as plain data, as `adacc compare --json` writes them.
+        All results as plain data, as the command `adacc compare` writes them to a JSON file.
 
     Examples
     --------

@@ -111,7 +111,7 @@ def check(plan: MulticlassPlan) -> MulticlassPlan:
 
 
 def _check_method(name: Any) -> None:
-    several = [each for each, baseline in BASELINES.items() if baseline.predict_classes is not None]
+    several = [each for each, baseline in BASELINES.items() if baseline.fit_classes is not None]
     method, _, strategy = str(name).partition(":")
     if method in BASELINES and method not in several:
         raise ValueError(f"method {method!r} supports two classes only; others are {', '.join(several)}")
