@@ -55,7 +55,7 @@ def test_groups_categories_gaps_and_a_sample(table):
     assert result["methods"][0]["name"] == "lightgbm-threshold"
     assert "A baseline won: it is ahead of AdaBoost by " in " ".join(out.split())
     assert "AdaBoost is the best method of adacc." in " ".join(out.split())
-    assert out.splitlines()[-2] == "Python script that trains LightGBM + threshold: train.py"
+    assert out.splitlines()[-3:-1] == ["Python script that trains LightGBM + threshold:", "  train.py"]
     assert out.splitlines()[-1].startswith("Next: adacc train xor.csv --target ill --method adaboost ")
     page = Path("r.html").read_text(encoding="utf-8")
     assert "<h3>Python script to train LightGBM + threshold, the best method</h3>" in page
@@ -110,7 +110,7 @@ def test_where_a_method_of_adacc_wins_its_command_is_enough(table):
 
 def test_the_digits_need_no_file(table):
     result, out = compare(*BASIC, "--methods", "logistic-regression")
-    assert "Python script that trains Logistic regression: winner_script of x.json\n" in out
+    assert "Python script that trains Logistic regression:\n  winner_script of x.json\n" in out
     Path("train.py").write_text(result["winner_script"], encoding="utf-8")
     check_script(result, "train.py")
     assert joblib.load("digits.joblib").classes_.tolist() == ["8", "other"]

@@ -54,6 +54,20 @@ def test_the_best_estimator_predicts_the_labels_of_y(form):
     assert model.fitted_model_.classes[1 - model.fitted_model_.ensemble.negative_class] == "ill"
 
 
+def test_a_baseline_that_wins_is_the_best_estimator():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(400, 3))
+    y = np.where(X[:, 0] * X[:, 1] > 0.4, "yes", "no")  # no sum of functions of one feature
+    found = compare(X, y, methods=["adaboost", "lightgbm-threshold"], folds=3)
+    assert found.table.index[0] == "lightgbm-threshold"
+    winner, own = found.best_estimator(), found.best_estimator(own=True)
+    assert winner.method == "lightgbm-threshold"
+    assert own.method == "adaboost"
+    assert (
+        balanced_accuracy_score(y, winner.predict(X)) > 0.9 > balanced_accuracy_score(y, own.predict(found._problem.X))
+    )
+
+
 def test_several_classes_and_one_of_them():
     X, _ = data()
     y = np.digitize(X["a"], [-0.5, 0.8])

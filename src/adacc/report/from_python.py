@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from joblib import effective_n_jobs
 
+from adacc.algorithms.catalog import FORESTS
 from adacc.comparison import contest, contestants, final_model, make_splits
 from adacc.comparison.cross_validation import Plan, expand_methods, unsupported
 from adacc.comparison.leaderboard import Leaderboard
@@ -19,6 +20,8 @@ from adacc.comparison.leaderboard import report as as_plain_data
 from adacc.comparison.problem import BaseProblem
 from adacc.comparison.reading import frame_problem
 from adacc.estimators.base import BaseAdditiveClassifier
+from adacc.evaluation.baseline_classifier import BaselineClassifier
+from adacc.evaluation.baselines import BASELINES
 from adacc.evaluation.measures import shown
 from adacc.report import multiclass_text, page, text
 
@@ -80,22 +83,32 @@ class Comparison:
         """
         page.write(self.result, path)
 
-    def best_estimator(self) -> BaseAdditiveClassifier:
-        """The best method of adacc, fitted to all rows with the settings of the comparison.
+    def best_estimator(self, own: bool = False) -> BaseAdditiveClassifier | BaselineClassifier:
+        """The best method, fitted to all rows with the settings of the comparison.
+
+        Parameters
+        ----------
+        own : bool, default=False
+            Whether to take the best method of adacc if a baseline is better.
 
         Returns
         -------
         classifier
-            A fitted classifier of adacc, whose labels are those of y; for one class against the rest, 0 and 1.
+            A fitted classifier of adacc, or a `BaselineClassifier`. Its labels are those of y; for one class against
+            the rest, 0 and 1.
         """
-        own = [method["name"] for method in text.finished(self.result) if method["own"]]
-        if not own:
+        names = [method["name"] for method in text.finished(self.result) if method["own"] or not own]
+        if not names:
             raise ValueError("no method of adacc completed the comparison, so there is none to fit")
-        problem, plan = self._problem, self._plan
+        problem, plan, name = self._problem, self._plan, names[0]
         labels, positive = self._labels()
+        in_time, groups = problem.time is not None, problem.dependence
+        if name in BASELINES and name not in FORESTS:
+            baseline = BaselineClassifier(name, plan.rounds, positive, in_time, plan.seed)
+            return baseline.fit(problem.X, labels, groups)
         return final_model.fit(
-            own[0], problem.X, labels, pos_label=positive, rounds=plan.rounds_of(own[0]), seed=plan.seed,
-            groups=problem.dependence, in_time=problem.time is not None,
+            name, problem.X, labels, pos_label=positive, rounds=plan.rounds_of(name), seed=plan.seed,
+            groups=groups, in_time=in_time,
         )  # fmt: skip
 
     def _labels(self) -> tuple[np.ndarray[Any, Any], Any]:
