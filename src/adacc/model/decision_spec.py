@@ -106,8 +106,8 @@ class DecisionSpec:
         """The rule for these classes, with the costs as a matrix; raises an error if it does not suit them."""
         if len(classes) > 2 and (self.kind != "cost" or self.tuned):
             raise ValueError(
-                f"the decision {str(self)!r} needs two classes, got {len(classes)}; cost=... without 'tuned' works for "
-                "more"
+                f"Only binary classification is supported. The decision {str(self)!r} needs two classes, got "
+                f"{len(classes)}; cost=... without 'tuned' works for more"
             )
         if self.kind != "cost":
             return self
