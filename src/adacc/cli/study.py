@@ -233,11 +233,11 @@ def _duration(seconds: float) -> str:
 def show_tables(options: Namespace) -> None:
     from adacc.study import multiclass_tables
     from adacc.study import tables as two_class_tables
-    from adacc.study.folder import StudyFolder
     from adacc.study.multiclass_plan import is_multiclass
+    from adacc.study.store import Store
     from adacc.study.tables import render, write_all
 
-    several = is_multiclass(StudyFolder(options.folder).read_plan())
+    several = is_multiclass(Store(options.folder).read_plan())
     module: Any = multiclass_tables if several else two_class_tables
     summary = module.read_summary(options.folder)
     tables = module.all_tables(summary)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from string import Template
 from typing import Any
 
@@ -10,40 +11,7 @@ from adacc.comparison.cross_validation import Plan
 from adacc.comparison.multiclass_problem import MulticlassProblem
 from adacc.comparison.problem import BaseProblem
 
-SCRIPT = Template("""\
-# $label, the best method of this comparison by adacc $version:
-#   $command
-import joblib
-import numpy as np
-
-$imports
-
-table = $table
-problem = $sample
-
-
-def new_model(seed, pos_label=None):
-    return BaselineClassifier(
-        $method, n_estimators=$rounds, pos_label=pos_label, in_time=$in_time, random_state=seed
-    )
-
-
-# The splits of the comparison, whose mean $metric was $figure.
-values = []
-for i, split in enumerate(make_splits(problem, folds=$folds, repeats=$repeats, seed=$seed)):
-    groups = $groups
-    model = new_model($seed + i$first_positive).fit(problem.X.iloc[split.train], problem.y[split.train], groups)
-    X_test = problem.X.iloc[split.test]
-    predicted = $predict
-    values.append(problem.evaluate(split.test, predicted)["$metric"])
-print("$metric:", float(np.mean(values)))
-
-# The model of all rows; it predicts the labels of the target.
-labels = np.asarray(table.labels)
-model = new_model($seed$last_positive).fit(table.X, labels[table.y], table.dependence)
-joblib.dump(model, $model_file)
-print("model:", $model_file)
-""")
+SCRIPT = Template(Path(__file__).with_suffix(".txt").read_text(encoding="utf-8"))
 
 
 def winner_script(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -57,7 +58,7 @@ class HeldOutRows(NamedTuple):
         return np.concatenate([responses for _, responses in self.folds])
 
 
-class BaseDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class BaseDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):
     """Base of meta-classifiers with the parameters `estimator`, `cv` and `undo_class_weight`."""
 
     estimator: Any
@@ -105,9 +106,9 @@ class BaseDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             tags.classifier_tags.multi_class = False
         return tags
 
+    @abstractmethod
     def _two_classes_only(self) -> bool:
         """Whether the rule needs two classes."""
-        raise NotImplementedError
 
     def _check_n_classes(self, classes: NDArray[Any]) -> None:
         if len(classes) < 2:

@@ -13,6 +13,7 @@ import platform
 import warnings
 import zipfile
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -55,7 +56,7 @@ class Plan(Protocol):
     def to_json(self) -> dict[str, Any]: ...
 
 
-class StudyFolder:
+class StudyFolder(ABC):
     """The plan and the archives of a study; a subclass defines the plan and the arrays."""
 
     arrays: ClassVar[Sequence[str]]  # names of the arrays of an archive, besides ``record``
@@ -74,9 +75,9 @@ class StudyFolder:
     def path(self, task: Task) -> Path:
         return self.folder / task.dataset / f"repeat{task.repeat:02d}-fold{task.fold}.npz"
 
+    @abstractmethod
     def protocol(self) -> Plan:
         """The plan of the study in the folder."""
-        raise NotImplementedError
 
     def read_plan(self) -> Any:
         """The entries of the plan, which are not checked."""
