@@ -10,7 +10,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from adacc.cli.compilation import compiled_kernels, explanations_compiled
+from adacc.cli.compilation import compiled_kernels
 from adacc.cli.files import check_output, check_report_libraries
 from adacc.cli.flags import with_flags
 from adacc.cli.options import (
@@ -139,23 +139,23 @@ def compare(options: Namespace) -> None:
         check_report_libraries()
     if options.folds < 2:
         raise ValueError(f"--folds must be at least 2, got {options.folds}")
-    from adacc.comparison import Plan, contestants, make_splits
-    from adacc.comparison.cross_validation import expand_methods, missing_libraries
-    from adacc.report.vega import bundled_in_background
+    with compiled_kernels("stumps", "frames", "sparse", "samplers", "trees", "explanations"):
+        from adacc.comparison import Plan, contestants, make_splits
+        from adacc.comparison.cross_validation import expand_methods, missing_libraries
+        from adacc.report.vega import bundled_in_background
 
-    everyone = contestants()
-    chosen = expand_methods(options.methods, everyone)
-    missing = missing_libraries()
-    if missing and not options.quiet and {"default", "family", "baselines", "all"} & {*options.methods}:
-        echo_note(f'methods of {", ".join(missing)} are skipped; to include them: pip install "adacc[compare]"')
-    with compiled_kernels("stumps", "frames", "sparse", "samplers", "trees"):
+        everyone = contestants()
+        chosen = expand_methods(options.methods, everyone)
+        missing = missing_libraries()
+        if missing and not options.quiet and {"default", "family", "baselines", "all"} & {*options.methods}:
+            echo_note(f'methods of {", ".join(missing)} are skipped; to include them: pip install "adacc[compare]"')
         problem = _problem(options)
     left_out = _left_out(chosen, problem)
     _check_metric(options.metric, problem)
     methods = tuple(name for name in chosen if name not in left_out)
     plan = Plan(methods, options.rounds, options.seed, tuple(left_out))
     splits = make_splits(problem, options.folds, options.repeats, options.seed)
-    with explanations_compiled(), nullcontext() if options.report is None else bundled_in_background() as vega:
+    with nullcontext() if options.report is None else bundled_in_background() as vega:
         _run(options, problem, splits, plan, everyone, vega)
 
 

@@ -13,7 +13,7 @@ from adacc.cli.terminal import echo_note
 
 @contextmanager
 def compiled_kernels(*groups: str) -> Iterator[None]:
-    """Compile the kernels of some groups that are not cached; the block reads the table meanwhile.
+    """Compile the kernels of some groups, by default all, unless they are cached; the block reads the table meanwhile.
 
     Another process compiles kernels from the last one on. After the block, this process compiles from the first one on,
     or reads from the cache what the other has compiled.
@@ -29,26 +29,6 @@ def compiled_kernels(*groups: str) -> Iterator[None]:
     try:
         yield
         show_compilation(wanted)
-    finally:
-        other.terminate()
-        other.wait()
-
-
-@contextmanager
-def explanations_compiled() -> Iterator[None]:
-    """Compile the kernels that explain a forest in another process while the block runs, unless they are cached."""
-    from adacc import kernels
-    from adacc.kernels.jit import is_cached
-
-    dispatcher = kernels.add_shapley_values
-    if not hasattr(dispatcher, "signatures") or is_cached(dispatcher):
-        yield
-        return
-    command = [sys.executable, "-m", "adacc.comparison.explained_rows"]
-    # In a session of its own: Ctrl-C does not reach it.
-    other = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        yield
     finally:
         other.terminate()
         other.wait()

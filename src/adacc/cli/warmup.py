@@ -29,12 +29,12 @@ def add_parser_to(commands: Any) -> None:
 
 
 def warm_up(options: Namespace) -> None:
-    from adacc.cli.compilation import show_compilation
+    from adacc.cli.compilation import compiled_kernels
     from adacc.kernels import warmup
 
-    start, wanted = perf_counter(), warmup.signatures()
-    n_missing = len(warmup.missing(wanted))
-    show_compilation(wanted)
+    start, n_missing = perf_counter(), len(warmup.missing(warmup.signatures()))
+    with compiled_kernels():
+        pass
     if n_missing:
         echo(f"{n_missing} kernels compiled in {perf_counter() - start:.0f} s")
     else:

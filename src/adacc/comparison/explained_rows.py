@@ -11,7 +11,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from adacc.estimators.base import BaseAdditiveClassifier
-from adacc.estimators.forest import AdaCCForestClassifier
 from adacc.model.explanations import Explanation
 
 MANY_ROWS = 200
@@ -143,16 +142,3 @@ def _value(cell: Any) -> Any:
 def _signed(values: NDArray[Any], at: int) -> NDArray[Any]:
     """Scores of two classes, or contributions to them, for the class `at`."""
     return values if at == 1 else -values
-
-
-def compile_kernels() -> None:
-    """Explain a small forest, which compiles the kernels that explain any forest."""
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.normal(size=(60, 3)), columns=["a", "b", "c"])
-    model = AdaCCForestClassifier(n_estimators=2, random_state=0).fit(X, X["a"] > 0.0)
-    model.explain(X)
-    model.shape_functions(X, n_pairs=0)
-
-
-if __name__ == "__main__":
-    compile_kernels()

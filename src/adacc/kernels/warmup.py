@@ -46,6 +46,13 @@ def _tree(sizes: Any, random_state: Any) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
+_path = types.Tuple((_i1, _i1, _i1, _f1, _i1, _i1))
+_explained = types.Tuple((_i1, _bool, _i1, *_nodes, _u8, _f1)), _float[:, :, ::1], _bool  # trees, values, has_missing
+_ends = types.Tuple((_i1, _i1, _f1, _u8)), types.Tuple((_i1, _i1, _f1))
+_patterns = types.Tuple((_bins, _rows, _i1, _f1, types.uint16[::1], types.int32[::1]))
+_shapley_work = types.Tuple((*_ends, _path, _patterns, _patterns, types.UniTuple(_f1, 2), _f2))
+_shapley = types.UniTuple(_f2, 2), _f2, _shapley_work, _float[:, :, ::1], _f1
+_terms = types.Tuple((_i1, _i1, _f1))
 _steps = _i1, _i1, _f1, _i1, _f2, _f1, _hashes, _f2
 _splits = _f2, _f1, _f1, _i1, _bool, _int, _int, _int, _float, _f2, _f1, _i1
 
@@ -82,6 +89,10 @@ GROUPS: dict[str, list[Signature]] = {
         ("grow_tree", _tree(types.none, _i1)),
         ("add_packed_leaves", (_bins, _i1, _i1, _i1, _hashes, _i1, _i1, _f2, types.uint16[::1], _bool, _f2)),
         ("bin_rows", (_f2, _i1, _f1, _i1, _i1, _bins)),
+    ],
+    "explanations": [  # of trees for two classes, in a report
+        ("add_shapley_values", (_bins, types.none, *_explained, *_shapley)),
+        ("add_main_effects", (*_explained, _f1, types.Tuple((*_ends, _path, _f1, _terms, _terms)), _f1, _f2, _f2)),
     ],
     "missing": [  # trees for rows with missing values
         ("add_leaves", (_bins, _i1, _bool, _i1, *_nodes, _f2, _f2)),
