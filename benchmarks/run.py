@@ -14,6 +14,7 @@ from pathlib import Path
 from time import perf_counter
 
 import answers
+import classes
 import explain
 import growth
 import predict
@@ -39,6 +40,7 @@ PARTS = {
     "start": start.measure,
     "trees": trees.measure,
     "explain": explain.measure,
+    "classes": classes.measure,
 }
 REPEATS = 5
 QUICK_REPEATS = 1

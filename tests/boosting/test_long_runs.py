@@ -52,7 +52,7 @@ def boosting_of(name, n_classes, learning_rate):
     y = np.minimum(rng.integers(0, n_classes + 2, 120), n_classes - 1)[::-1].astype(np.intp)
     ones, threads = np.ones(120), Threads(1)
     columns = partial(Binning(ones, 16).columns, ArrayTable(X.astype(float)))
-    binned = BinnedDataset(columns, 3, Rows.group(y, n_classes, ones), threads)
+    binned = BinnedDataset.read(columns, 3, Rows.group(y, n_classes, ones), threads)
     rule, costs = resolve_options(name, {})[1], np.linspace(0.99, 1.0, n_classes)
     plan = Plan(rule, costs, rule.decision(costs), learning_rate, 0)
     return Boosting(LocalBackend(plan, Watched(binned, binned.histogram, "gini", 0, threads)))

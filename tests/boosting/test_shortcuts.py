@@ -40,7 +40,7 @@ def bin_rows(X, y, weight=None, collapse=True, n_threads=1):
     rows = Rows.group(np.asarray(y, dtype=np.intp), y.max() + 1, weight)
     columns = partial(Binning(rows.weight, None).columns, ArrayTable(X))
     with Threads(n_threads) as threads:
-        return BinnedDataset(columns, X.shape[1], rows, threads, collapse)
+        return BinnedDataset.read(columns, X.shape[1], rows, threads, collapse)
 
 
 def test_equal_rows_of_a_class_are_one_with_the_sum_of_their_weights():

@@ -26,7 +26,7 @@ class Script:
         y = rng.integers(0, n_classes, N_ROWS).astype(np.intp)
         sample_weight, threads = rng.random(N_ROWS) + 0.1, Threads(1)
         columns = partial(Binning(sample_weight, 16).columns, ArrayTable(X))
-        self.binned = BinnedDataset(columns, 3, Rows.group(y, n_classes, sample_weight), threads)
+        self.binned = BinnedDataset.read(columns, 3, Rows.group(y, n_classes, sample_weight), threads)
         self.rows, self.histogram = self.binned.rows, self.binned.histogram
         self.x = self.x[self.rows.order]
         self.commonest = np.bincount(self.binned.column(2)).argmax()

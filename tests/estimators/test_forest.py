@@ -50,7 +50,7 @@ def test_rows_out_of_the_bags_hear_only_the_bags_they_are_not_in(n_classes):
     X[rng.random(X.shape) < 0.1] = np.nan
     y = np.sort(rng.choice(n_classes, 90, p=[0.7, 0.3] if n_classes == 2 else [0.5, 0.3, 0.2]))
     rows = Rows.group(y, n_classes, rng.integers(1, 4, 90).astype(float))
-    binned = BinnedDataset(partial(Binning(rows.weight, None).columns, read(X)), 3, rows, Threads(1))
+    binned = BinnedDataset.read(partial(Binning(rows.weight, None).columns, read(X)), 3, rows, Threads(1))
     even = np.ones(n_classes)
     specs = (BagSpec(4, 1.0, 1, Growth(max_depth=None)), BagSpec(3, 1.5, 4, Growth(max_depth=2, max_features=2)))
     bags = Bags(specs, criterion="gini", seed=5)

@@ -117,7 +117,7 @@ def coder_of(values, weights=None, max_bins=255):
     weights = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=float)
     table = ArrayTable(np.asarray(values, dtype=float)[:, None])
     rows = Rows.group(np.zeros(len(values), dtype=np.intp), 1, weights)
-    return BinnedDataset(
+    return BinnedDataset.read(
         partial(Binning(weights, max_bins).columns, table), table.n_columns, rows, Threads(1)
     ).bin_mapper
 
@@ -168,7 +168,8 @@ def test_a_heavy_value_has_a_bin_of_its_own_wherever_it_stands():
 
 def boosting_of(X, y, rule, costs):
     table, ones, threads = ArrayTable(X), np.ones(len(y)), Threads(1)
-    binned = BinnedDataset(partial(Binning(ones, 16).columns, table), table.n_columns, Rows.group(y, 2, ones), threads)
+    rows, columns = Rows.group(y, 2, ones), partial(Binning(ones, 16).columns, table)
+    binned = BinnedDataset.read(columns, table.n_columns, rows, threads)
     learner = StumpLearner(binned, binned.histogram, "gini", 0, threads)
     return Boosting(LocalBackend(Plan(rule, np.array(costs, dtype=float), np.ones(2), 1.0, 0), learner))
 

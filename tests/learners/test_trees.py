@@ -27,7 +27,8 @@ TIE = 1e-12
 def learner_of(X, y, weight, growth, criterion="gini", max_bins=None, seed=0):
     table = read(X)
     rows = Rows.group(y, int(y.max()) + 1, weight)
-    binned = BinnedDataset(partial(Binning(rows.weight, max_bins).columns, table), table.n_columns, rows, Threads(1))
+    columns = partial(Binning(rows.weight, max_bins).columns, table)
+    binned = BinnedDataset.read(columns, table.n_columns, rows, Threads(1))
     return TreeLearner(binned.matrix, rows, binned.bin_mapper, criterion, 0, growth, seed)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from adacc.algorithms.base import Array
 from adacc.boosting.settings import Settings
 from adacc.costs import class_costs, cost_matrix, is_cost_matrix, side_cost
 from adacc.data.binned import BinnedDataset
-from adacc.data.binning import Column
+from adacc.data.rows import Rows
 from adacc.data.training_set import TrainingSet
 
 SIDES = np.array([-1, 1])
@@ -75,13 +74,6 @@ class SharedBins:
         self._place = np.empty(len(order), dtype=np.intp)  # position of each row of the training set in `binned`
         self._place[order] = np.arange(len(order))
 
-    def columns(self, members: NDArray[np.intp]) -> Callable[[NDArray[np.uint32], Sequence[int]], Iterator[Column]]:
-        """The columns of some rows."""
-        place, features = self._place[members], self._binned.bin_mapper.features
-
-        def read(order: NDArray[np.uint32], wanted: Sequence[int]) -> Iterator[Column]:
-            rows = place[order]
-            for j in wanted:
-                yield j, features[j], self._binned.column(j)[rows]
-
-        return read
+    def take(self, members: NDArray[np.intp], rows: Rows, collapse: bool) -> BinnedDataset:
+        """Some rows of the training set, which are `rows`."""
+        return self._binned.take(self._place[members[rows.order]], rows, collapse)

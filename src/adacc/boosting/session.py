@@ -23,6 +23,7 @@ from adacc.boosting.settings import Settings
 from adacc.costs import class_costs
 from adacc.data.binned import BinnedDataset, Columns
 from adacc.data.binning import Binning
+from adacc.data.rows import Rows
 from adacc.data.threads import Threads
 from adacc.data.training_set import TrainingSet
 from adacc.learners.base import Learner, LearnerInput
@@ -55,15 +56,17 @@ class FitSession:
         start: Ensemble | None,
         threads: Threads,
         several: bool = False,
-        columns: Columns | None = None,
+        read: Callable[[Rows, bool], BinnedDataset] | None = None,
     ) -> None:
         self.training_set, self.held_out, self.start, self._several = training_set, held_out, start, several
         self._binned: BinnedDataset | None = None
         if settings.native_learner is not None:
-            columns = columns or _columns(settings, training_set, start)
             # Samplers draw single rows, and rows with equal bins may have different costs.
             collapse = not settings.draws_rows and training_set.cost is None
-            self._binned = BinnedDataset(columns, training_set.table.n_columns, training_set.rows, threads, collapse)
+            if read is not None:
+                self._binned = read(training_set.rows, collapse)
+            else:
+                self._binned = _binned(settings, training_set, start, threads, collapse)
         self.prepared: Any = None
         if held_out is not None:
             self.prepared = self.learner(settings, threads).prepare(held_out.table, held_out.rows.order)
@@ -79,11 +82,16 @@ class FitSession:
         )  # fmt: skip
 
 
-def _columns(settings: Settings, training_set: TrainingSet, start: Ensemble | None) -> Columns:
-    """Reads the bins of the training rows, by the bins of `start` if there are any."""
+def _binned(
+    settings: Settings, training_set: TrainingSet, start: Ensemble | None, threads: Threads, collapse: bool
+) -> BinnedDataset:
+    """The binned training rows, by the bins of `start` if there are any."""
+    table, rows = training_set.table, training_set.rows
     if start is not None and start.models.bin_mapper is not None:
-        return partial(start.models.bin_mapper.columns, training_set.table)
-    return partial(Binning(training_set.rows.weight, settings.max_bins).columns, training_set.table)
+        columns: Columns = partial(start.models.bin_mapper.columns, table)
+    else:
+        columns = partial(Binning(rows.weight, settings.max_bins).columns, table)
+    return BinnedDataset.read(columns, table.n_columns, rows, threads, collapse)
 
 
 AfterRound = Callable[[Boosting, bool], bool]
@@ -134,8 +142,7 @@ def _train_problems(
         settings = settings.with_costs("balanced")
     shared = None
     if settings.native_learner is not None:
-        columns = _columns(settings, training_set, start)
-        shared = SharedBins(BinnedDataset(columns, training_set.table.n_columns, training_set.rows, threads))
+        shared = SharedBins(_binned(settings, training_set, start, threads, collapse=False))
 
     def boost(p: int) -> Trained:
         problem, members = problem_rows(training_set, codes[p])
@@ -143,7 +150,7 @@ def _train_problems(
         session = FitSession(
             its_settings, problem, None if held_out is None else problem_rows(held_out, codes[p])[0],
             None if start is None else start.problem(p), Threads(1),
-            columns=None if shared is None else shared.columns(members),
+            read=None if shared is None else partial(shared.take, members),
         )  # fmt: skip
         return train_on(session, [its_settings], Threads(1), after_round)[0]
 
@@ -178,7 +185,8 @@ def train_on(
 
     def stop_after(boosting: Boosting, model: Any) -> bool:
         decisions = [stopper(boosting, model) for stopper in stoppers]  # every stopper must record the round
-        return after_round(boosting, any(decisions)) or any(decisions)
+        stops = any(decisions)
+        return after_round(boosting, stops) or stops
 
     boosting.run(settings.n_rounds, stop_after)
     ensemble = boosting.ensemble()

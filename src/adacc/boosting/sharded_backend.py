@@ -164,7 +164,7 @@ class Shard:
             for j in wanted:
                 yield j, bin_mapper.features[j], np.concatenate([piece.bins[j] for piece in pieces])[order]
 
-        self.binned = BinnedDataset(columns, len(bin_mapper.features), rows, Threads(1), collapse=True)
+        self.binned = BinnedDataset.read(columns, len(bin_mapper.features), rows, Threads(1), collapse=True)
         self.reset()
 
     def reset(self) -> None:
@@ -213,14 +213,9 @@ class Shard:
         if len(members) == 0:
             return EmptyState(self.binned.histogram.shape[1])
 
-        def columns(order: NDArray[np.uint32], wanted: Sequence[int]) -> Iterator[Column]:
-            for j in wanted:
-                yield j, self.binned.bin_mapper.features[j], self.binned.column(j)[members]
-
         order, starts = np.arange(len(members), dtype=dtypes.ROW), np.cumsum([0, *map(len, sides)])
         of_problem = Rows(order, starts, rows.weight[members], begin.class_weight)
-        n_columns = len(self.binned.bin_mapper.features)
-        return ShardState(BinnedDataset(columns, n_columns, of_problem, Threads(1)), begin.plan)
+        return ShardState(self.binned.take(members, of_problem), begin.plan)
 
     def tally(self, log: Log, class_weight: Array) -> list[Tally]:
         """Scores after the whole log, one tally per score (see `Tally`); a row of class k counts `class_weight[k]`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -156,11 +157,21 @@ class SparseColumns:
 class FeatureBlock:
     """Bins of consecutive features, which one thread processes: dense and sparse columns behind one interface."""
 
-    def __init__(self, columns: Iterable[Column], n_rows: int, first: int, last: int) -> None:
-        self.first, self.last = first, last
+    def __init__(self, dense: DenseColumns, sparse: SparseColumns, features: Sequence[Feature], first: int) -> None:
+        self.dense, self.sparse, self.features = dense, sparse, features
+        self.first, self.last = first, first + len(features)
+        both: tuple[ColumnStore, ...] = dense, sparse
+        self._stores = [store for store in both if store.columns]
+        self._store_of = {column: store for store in self._stores for column in store.columns}
+        self._n_bins = [feature.n_bins for feature in features]
+        self.offsets = np.cumsum([0, *self._n_bins])
+
+    @classmethod
+    def read(cls, columns: Iterable[Column], n_rows: int, first: int, last: int) -> FeatureBlock:
+        """Store the columns of the features from `first` to ``last - 1``, given in any order."""
         features: dict[int, Feature] = {}
         dense_columns: list[int] = []
-        self.sparse = SparseColumns(n_rows)
+        sparse = SparseColumns(n_rows)
         # Pages of memory are allocated on the first write: unused rows of the matrix take no memory.
         matrix = np.empty((last - first, n_rows), dtype=dtypes.BINS[0])
         for j, feature, bins in columns:
@@ -173,15 +184,18 @@ class FeatureBlock:
                 matrix[len(dense_columns)] = bins
                 dense_columns.append(j - first)
             else:
-                self.sparse.append(j - first, bins, default)
-        self.dense = DenseColumns(matrix[: len(dense_columns)], dense_columns)
-        self.sparse.dtype = matrix.dtype
-        both: tuple[ColumnStore, ...] = self.dense, self.sparse
-        self._stores = [store for store in both if store.columns]
-        self._store_of = {column: store for store in self._stores for column in store.columns}
-        self.features = [features[j] for j in range(first, last)]
-        self._n_bins = [feature.n_bins for feature in self.features]
-        self.offsets = np.cumsum([0, *self._n_bins])
+                sparse.append(j - first, bins, default)
+        sparse.dtype = matrix.dtype
+        dense = DenseColumns(matrix[: len(dense_columns)], dense_columns)
+        return cls(dense, sparse, [features[j] for j in range(first, last)], first)
+
+    def take(self, rows: NDArray[Any]) -> FeatureBlock:
+        """The rows at these positions."""
+        if self.sparse.columns:  # a column that is dense or sparse here may not be so in these rows
+            columns = ((j, self.features[j - self.first], self.column(j)[rows]) for j in range(self.first, self.last))
+            return FeatureBlock.read(columns, len(rows), self.first, self.last)
+        dense = DenseColumns(self.dense.bins.take(rows, axis=1), self.dense.columns)
+        return FeatureBlock(dense, SparseColumns(len(rows)), self.features, self.first)
 
     def hash_rows(self, rng: np.random.Generator, hashes: NDArray[np.uint64]) -> None:
         """Combine the hash of each row with random keys of its bins."""
@@ -300,11 +314,7 @@ class BinnedDataset:
     sparse columns.
     """
 
-    def __init__(self, columns: Columns, n_columns: int, rows: Rows, threads: Threads, collapse: bool = False) -> None:
-        def read(first: int, last: int) -> FeatureBlock:
-            return FeatureBlock(columns(rows.order, range(first, last)), len(rows.order), first, last)
-
-        blocks: list[FeatureBlock] = threads.over(n_columns, read)
+    def __init__(self, blocks: list[FeatureBlock], rows: Rows, threads: Threads, collapse: bool = False) -> None:
         self.rows = _collapse(blocks, rows) if collapse else rows
         self.bin_mapper = BinMapper(tuple(feature for block in blocks for feature in block.features))
         offsets = self.bin_mapper.offsets
@@ -316,6 +326,24 @@ class BinnedDataset:
         self.histogram = np.zeros((self.rows.n_classes, int(offsets[-1])))
         all_rows = self.rows.listing
         threads.each(lambda block: block.add(all_rows, self.histogram), blocks)
+
+    @classmethod
+    def read(
+        cls, columns: Columns, n_columns: int, rows: Rows, threads: Threads, collapse: bool = False
+    ) -> BinnedDataset:
+        def block(first: int, last: int) -> FeatureBlock:
+            return FeatureBlock.read(columns(rows.order, range(first, last)), len(rows.order), first, last)
+
+        return cls(threads.over(n_columns, block), rows, threads, collapse)
+
+    def take(self, positions: NDArray[Any], rows: Rows, collapse: bool = False) -> BinnedDataset:
+        """The rows at these positions, which are `rows` in their order."""
+        collapse = collapse and not self._some_differ  # then some of these rows differ too
+        return BinnedDataset([block.take(positions) for block in self.blocks], rows, Threads(1), collapse)
+
+    @cached_property
+    def _some_differ(self) -> bool:
+        return _some_differ(self.blocks[0])
 
     @property
     def work(self) -> float:

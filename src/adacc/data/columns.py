@@ -108,8 +108,17 @@ class Table(ABC):
 class ArrayTable(Table):
     """A 2-D array; of objects if there are categories."""
 
-    def __init__(self, X: NDArray[Any]) -> None:
-        self.native = X
+    def __init__(self, X: NDArray[Any], rows: NDArray[Any] | None = None) -> None:
+        self._all, self._rows = X, rows
+
+    @cached_property
+    def native(self) -> NDArray[Any]:
+        """The rows at the given positions, copied when they are first read: bins may be all that is needed of them."""
+        return self._all if self._rows is None else self._all[self._rows]
+
+    @property
+    def n_columns(self) -> int:
+        return int(self._all.shape[1])
 
     def numbers(self, wanted: Sequence[int], order: NDArray[np.uint32]) -> Iterator[tuple[int, Floats]]:
         X = self.native
@@ -145,7 +154,7 @@ class ArrayTable(Table):
         return _objects(self.native[:, column].tolist())
 
     def take(self, rows: NDArray[Any]) -> Table:
-        return ArrayTable(self.native[rows])
+        return ArrayTable(self.native, rows.copy())
 
     def append(self, below: Table) -> Table:
         return ArrayTable(np.concatenate([self.native, below.native]))

@@ -242,7 +242,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
     def _grow(self, training_set: TrainingSet, bags: Bags, n_threads: int) -> Forest:
         with Threads(n_threads) as threads:
             columns = partial(Binning(training_set.rows.weight, self.max_bins).columns, training_set.table)
-            binned = BinnedDataset(columns, training_set.table.n_columns, training_set.rows, threads)
+            binned = BinnedDataset.read(columns, training_set.table.n_columns, training_set.rows, threads)
             ones = np.ones(len(training_set.classes))
             plan = Plan(AdaCC2(), ones, ones, 1.0, training_set.negative_class)
             # Bags keep groups together only if the forest is tuned on out-of-bag rows.
