@@ -41,9 +41,9 @@ FIT = {"type": "fit-x", "contains": "padding", "resize": True}
 def spec(chart: Any, **datasets: list[dict[str, Any]]) -> Spec:
     """The specification of a chart that fills its container, without configuration: the page has one for all charts.
 
-    Long data are added after Altair's validation, which checks every row.
+    Altair's validation would take as long as all else; tests draw the charts in a browser.
     """
-    made: Spec = chart.properties(width="container", autosize=FIT).to_dict()
+    made: Spec = chart.properties(width="container", autosize=FIT).to_dict(validate=False)
     made.pop("config", None)
     made.pop("$schema", None)
     made["datasets"] = made.get("datasets", {}) | datasets
