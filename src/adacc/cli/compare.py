@@ -6,12 +6,11 @@ import json
 import shlex
 from argparse import ArgumentParser, Namespace
 from contextlib import nullcontext
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from adacc.cli.compilation import compiled_kernels
-from adacc.cli.files import check_output, check_report_libraries
+from adacc.cli.files import check_outputs, check_report_libraries
 from adacc.cli.flags import with_flags
 from adacc.cli.options import (
     QUOTING_HELP,
@@ -129,12 +128,7 @@ def _add_comparison(group: Any) -> None:
 
 
 def compare(options: Namespace) -> None:
-    outputs = {name: getattr(options, name) for name in ("report", "json", "script") if getattr(options, name)}
-    for file in outputs.values():
-        check_output(file, options.data or "-")
-    for one, other in combinations(outputs, 2):
-        if outputs[one] == outputs[other]:
-            raise ValueError(f"--{one} and --{other} must be different files, got {outputs[one]} for both")
+    check_outputs(options, ("report", "json", "script"), options.data or "-")
     if options.report is not None:
         check_report_libraries()
     if options.folds < 2:

@@ -131,15 +131,11 @@ def _periods(first: Any, last: Any) -> tuple[str, NDArray[Any]]:
         if len(starts) <= MAX_PERIODS:
             return unit, starts
     months = np.arange(first.astype("datetime64[M]"), last.astype("datetime64[M]") + 1)
-    number = months.astype(np.int64)
-    for unit, length in (("month", 1), ("quarter", 3), ("year", 12)):
-        starts = np.unique(number // length * length)
-        if len(starts) <= MAX_PERIODS:
-            break
-    else:
-        years = -(-len(starts) // MAX_PERIODS)
-        unit, starts = f"{years} years", starts[::years]
-    return unit, starts.astype("datetime64[M]").astype("datetime64[D]")
+    n_years = -(-len(months) // (12 * (MAX_PERIODS - 1)))
+    lengths = {"month": 1, "quarter": 3, "year": 12, f"{n_years} years": 12 * n_years}
+    of_unit = {unit: np.unique(months.astype(np.int64) // length * length) for unit, length in lengths.items()}
+    unit = next(unit for unit, starts in of_unit.items() if len(starts) <= MAX_PERIODS)
+    return unit, of_unit[unit].astype("datetime64[M]").astype("datetime64[D]")
 
 
 def _numbered(first: int, last: int) -> tuple[str, NDArray[np.int64]]:

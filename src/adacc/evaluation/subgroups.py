@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -103,7 +104,7 @@ def _quartiles(numbers: Array) -> Grouping:
     if not len(edges):  # more than three quarters of the rows have the largest value
         edges = np.array([known[known < known.max()].max()])
     texts = [f"{edge:.6g}" for edge in edges]
-    between = [f"{low} to {high}" for low, high in zip(texts, texts[1:], strict=False)]
+    between = [f"{low} to {high}" for low, high in pairwise(texts)]
     number = np.where(np.isnan(numbers), -1, np.searchsorted(edges, numbers))
     return Grouping([f"≤ {texts[0]}", *between, f"> {texts[-1]}"], number)
 
