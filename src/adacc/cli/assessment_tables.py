@@ -91,6 +91,6 @@ def _periods(periods: dict[str, Any]) -> str:
     for each in periods["periods"]:
         cells = _cells(each["figures"])
         cells.insert(3, figure("alerts_per_day", each["alerts_per_day"]["value"]))
-        rows.append([each["first_day"], *cells])
-    heads = [f"{periods['unit']} from", "rows", "positive rate", "alerts", "per day", "recall", "precision"]
+        rows.append([each["figures"]["name"], *cells])
+    heads = [periods["unit"], "rows", "positive rate", "alerts", "per day", "recall", "precision"]
     return format_table(heads, rows)

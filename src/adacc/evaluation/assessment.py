@@ -34,7 +34,7 @@ class Assessment:
 
     rows: int
     positives: int
-    # recall, precision, true_negative_rate, balanced_accuracy, auc, average_precision, alerts_per_1000
+    # recall, precision, alerts_per_1000, true_negative_rate, balanced_accuracy, auc, average_precision
     figures: dict[str, Estimate]
     confusion: dict[str, int]
     rule: TopRows  # the alerts of the rule
@@ -97,11 +97,11 @@ def _figures(rows: DecidedRows, tp: int, fp: int, fn: int, tn: int) -> dict[str,
     return {
         "recall": recall,
         "precision": share(tp, tp + fp),
+        "alerts_per_1000": share(tp + fp, len(rows.alert)).times(1000),
         "true_negative_rate": true_negative_rate,
         "balanced_accuracy": mean_of_shares(recall, true_negative_rate),
         "auc": auc,
         "average_precision": average_precision,
-        "alerts_per_1000": share(tp + fp, len(rows.alert)).times(1000),
     }
 
 

@@ -64,7 +64,7 @@ def by_period(
             continue
         begin, end = max(start, first), min(starts[k + 1] - 1, last) if k + 1 < len(starts) else last
         n_days = int((end - begin).astype(np.int64)) + 1
-        figures = GroupFigures.of(str(begin), is_positive[rows], alert[rows], overall)
+        figures = GroupFigures.of(_name(unit, begin), is_positive[rows], alert[rows], overall)
         per_day = figures.alerts_per_1000.times(figures.rows / n_days / 1000)
         found.append(Period(str(begin), str(end), n_days, figures, per_day))
     n_days = int((last - first).astype(np.int64)) + 1
@@ -136,6 +136,14 @@ def _periods(first: Any, last: Any) -> tuple[str, NDArray[Any]]:
     of_unit = {unit: np.unique(months.astype(np.int64) // length * length) for unit, length in lengths.items()}
     unit = next(unit for unit, starts in of_unit.items() if len(starts) <= MAX_PERIODS)
     return unit, of_unit[unit].astype("datetime64[M]").astype("datetime64[D]")
+
+
+def _name(unit: str, first_day: Any) -> str:
+    """The name of a period, such as 2024-01 or 2024 Q1; otherwise its first day."""
+    day = str(first_day)
+    if unit == "quarter":
+        return f"{day[:4]} Q{(int(day[5:7]) + 2) // 3}"
+    return {"month": day[:7], "year": day[:4]}.get(unit, day)
 
 
 def _numbered(first: int, last: int) -> tuple[str, NDArray[np.int64]]:

@@ -6,16 +6,16 @@ from typing import Any
 
 from adacc.model.decision_spec import DecisionSpec
 from adacc.report.numbers import significant
-from adacc.report.text import counted, quoted
+from adacc.report.text import counted, listed, quoted
 
 FIGURES = {
     "recall": ("Recall", "share of the positive rows that are alerts (found)"),
     "precision": ("Precision", "share of the alerts that are positive rows (justified alerts)"),
+    "alerts_per_1000": ("Alerts per 1,000 rows", "rows that are predicted positive"),
     "true_negative_rate": ("True negative rate", "specificity: share of the negative rows without an alert"),
     "balanced_accuracy": ("Balanced accuracy", "mean of recall and true negative rate"),
     "auc": ("AUC", "area under the ROC curve: probability that a positive row scores above a negative one"),
     "average_precision": ("Average precision", "mean precision over all values of the recall"),
-    "alerts_per_1000": ("Alerts per 1,000 rows", "rows that are predicted positive"),
 }
 """Name and description of each figure, by its key in JSON."""
 
@@ -124,6 +124,23 @@ def headline(assessment: dict[str, Any], positive: Any) -> str:
         f"{found} and raises {alerts}, of which {figure('precision', precision['value'])} are {label} (precision; "
         f"{interval('precision', precision)})."
     )
+
+
+def rule_costs(assessment: dict[str, Any]) -> str:
+    """A sentence about the cost of the rule; empty without costs."""
+    policies = {each["name"]: each for each in assessment["policies"]}
+    if not policies or policies["rule"]["cost"] is None:
+        return ""
+    compared = []
+    for name in ("nothing", "always", "today"):
+        saved = policies[name]["saved"] if name in policies else None
+        if saved is None:
+            continue
+        other = POLICIES[name].partition(" (")[0]
+        amount = money(abs(saved["value"]))
+        text = f"saves {amount} compared with {other}" if saved["value"] >= 0 else f"costs {amount} more than {other}"
+        compared.append(text + (" (the interval includes 0)" if saved["low"] <= 0 <= saved["high"] else ""))
+    return f"The rule costs {money(policies['rule']['cost'])} on these rows. It {listed(compared)}."
 
 
 def chance(assessment: dict[str, Any]) -> str:
