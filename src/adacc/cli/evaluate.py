@@ -22,6 +22,7 @@ from adacc.cli.assessment_tables import format_assessment
 from adacc.cli.decisions import add_cost_options, other_columns, read_costs_given, rule_columns
 from adacc.cli.evaluate_classes import format_multiclass, multiclass_result
 from adacc.cli.files import check_outputs, check_report_libraries
+from adacc.cli.model_card import add_model_card, write_evaluation_card
 from adacc.cli.model_file import ModelFile, open_model_file
 from adacc.cli.options import add_model, add_text_format, add_threshold, path
 from adacc.cli.terminal import echo, format_percent, format_table, join_names, printable, terminal_width
@@ -67,7 +68,8 @@ def add_parser_to(commands: Any) -> None:
     )  # fmt: skip
     add_cost_options(report, " (default: the costs of the model's rule, if it has some)")
     top.add_argument("--json", type=path, metavar="FILE", help="Write the results as JSON.")
-    top.set_defaults(run=evaluate, model_card=None)
+    add_model_card(top)
+    top.set_defaults(run=evaluate)
 
 
 def evaluate(options: Namespace) -> None:
@@ -128,6 +130,8 @@ def _write(model_file: ModelFile, result: dict[str, Any], options: Namespace, ve
         from adacc.report import write
 
         write(report_of(model_file, result, options), options.report, vega)
+    if options.model_card is not None:
+        write_evaluation_card(options, model_file, result)
 
 
 def _score_rows(

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adacc.cli.compilation import compiled_kernels
 from adacc.cli.decisions import RULES_HELP, add_rule_options, expects_calibration, format_decision, read_rule
-from adacc.cli.files import check_output
+from adacc.cli.files import check_outputs
+from adacc.cli.model_card import add_model_card, write_training_card
 from adacc.cli.options import (
     QUOTING_HELP,
     add_text_format,
@@ -27,6 +28,7 @@ from adacc.cli.terminal import echo, echo_note, format_number, format_percent, f
 from adacc.cli.train_shared import (
     Trained,
     check_rule_columns,
+    class_rows,
     costs_by_label,
     dropped_columns,
     monotonic_by_name,
@@ -127,6 +129,7 @@ def add_parser_to(commands: Any) -> None:
         help="Directory for the temporary files of --memory-limit: 1 byte per cell and 45 per row (default: TMPDIR or "
         "/var/tmp).",
     )  # fmt: skip
+    add_model_card(top)
     top.set_defaults(run=train)
 
 
@@ -143,7 +146,7 @@ class Labels(NamedTuple):
 
 
 def train(options: Namespace) -> None:
-    check_output(options.model, options.data)
+    check_outputs(options, ("model", "model_card"), options.data)
     is_default = options.method is None
     if is_default:
         options.method = RECOMMENDED if options.memory_limit is None else RECOMMENDED_OUT_OF_CORE
@@ -167,8 +170,11 @@ def train(options: Namespace) -> None:
         "others": trained.others,
         "command": command_line(options, "data"),
         "source": options.data,
+        "class_rows": class_rows(trained),
     }
     trained.model.save(options.model, notes)
+    if options.model_card is not None:
+        write_training_card(options, trained.model, notes)
     _print_summary(options, trained, is_default)
 
 
@@ -253,6 +259,8 @@ def _print_summary(options: Namespace, trained: Trained, is_default: bool) -> No
     echo(f"\n{_caveat(model, options)}")
     if model.decision_ is not None:
         echo(f"\n{format_decision(model.decision_)}")
+    if options.model_card is not None:
+        echo(f"\nModel card: {printable(options.model_card)}")
     echo(f"\n{options.model}: {_format_bytes(options.model.stat().st_size)}. Next:")
     predict = ["adacc", "predict", str(options.model), "NEW.csv", *text_format(options), "--proba", "-o", "scores.csv"]
     echo(f"  {shlex.join(predict)}")

@@ -34,7 +34,7 @@ def figure(name: str, value: float | None) -> str:
 
     Examples
     --------
-    >>> figure("recall", 0.8765), figure("auc", 0.98765), figure("alerts_per_1000", 12.345), figure("auc", None)
+    >>> figure("recall", 0.8766), figure("auc", 0.98765), figure("alerts_per_1000", 12.345), figure("auc", None)
     ('87.7%', '0.988', '12.3', '–')
     """
     if value is None:
