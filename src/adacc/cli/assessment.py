@@ -128,6 +128,20 @@ def next_commands(model_file: ModelFile, options: Namespace, rule: str | None) -
     }
 
 
+def train_and_ship(options: Namespace, train: str | None, decided: dict[str, Any], stem: str) -> dict[str, str]:
+    """The commands that train the best adacc method with the recommended rule, and apply it."""
+    if train is None:
+        return {}
+    rule = decided["decision_rule"]["rule"]
+    if rule is not None:
+        train = f"{train} {shlex.join(option('--decide', rule))}"
+    predict = ["adacc", "predict", f"{stem}.adacc", "NEW.csv", *text_format(options), "--proba", "-o", "decisions.csv"]
+    return {
+        f"Train {decided['label']} with this rule": printable(train),
+        "Apply it to new rows": printable(shlex.join(predict)),
+    }
+
+
 def report_of(model_file: ModelFile, result: dict[str, Any], options: Namespace) -> dict[str, Any]:
     """The result of `adacc evaluate` with what its page needs besides."""
     from datetime import UTC, datetime

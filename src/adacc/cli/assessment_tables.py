@@ -24,6 +24,14 @@ def format_assessment(assessment: dict[str, Any]) -> str:
     return "\n\n".join(parts)
 
 
+def format_recommendation(decided: dict[str, Any]) -> str:
+    """The rule that a comparison recommends, and what it achieves on the test rows."""
+    rule = decided["decision_rule"]["rule"] or "none, the method decides"
+    text = f"Decision rule recommended for {decided['label']}: {rule}; {decided['reason'].replace('’', chr(39))}."
+    commands = "".join(f"\n\n{purpose}:\n  {command}" for purpose, command in list(decided["commands"].items())[:1])
+    return f"{fill(text, terminal_width())}\n\n{format_assessment(decided['assessment'])}{commands}"
+
+
 def _estimate(name: str, estimate: dict[str, Any], mark: bool = False) -> str:
     from adacc.report.decision_text import figure, interval
 

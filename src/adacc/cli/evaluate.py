@@ -25,7 +25,7 @@ from adacc.cli.files import check_outputs, check_report_libraries
 from adacc.cli.model_card import add_model_card, write_evaluation_card
 from adacc.cli.model_file import ModelFile, open_model_file
 from adacc.cli.options import add_model, add_text_format, add_threshold, path
-from adacc.cli.terminal import echo, format_percent, format_table, join_names, printable, terminal_width
+from adacc.cli.terminal import echo, echo_note, format_percent, format_table, join_names, printable, terminal_width
 from adacc.files import whole_file
 
 if TYPE_CHECKING:
@@ -98,6 +98,11 @@ def evaluate(options: Namespace) -> None:
 def _result(model_file: ModelFile, options: Namespace, target: str) -> dict[str, Any]:
     """All results as plain data."""
     costs, decision = read_costs_given(options), model_file.rule(options)
+    if options.baseline_column in model_file.kinds:
+        echo_note(
+            f"column {options.baseline_column!r} of --baseline-column is a feature of the model, which is then not "
+            "independent of today's decisions"
+        )
     scored, kept, columns = _score_rows(model_file, decision, costs, options, target)
     is_binary = model_file.positive is not None
     result: dict[str, Any] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from adacc.model.decision_spec import read_decision
 from adacc.report.decision_text import (
     FIGURES,
     POLICIES,
@@ -14,6 +15,7 @@ from adacc.report.decision_text import (
     interval,
     money,
     rule_costs,
+    rule_in_words,
 )
 from adacc.report.numbers import significant
 from adacc.report.tables import Table, cell
@@ -44,7 +46,11 @@ def about_decision(decided: dict[str, Any]) -> dict[str, Any]:
             for name, (label, about) in FIGURES.items()
         ],
         "rule": rule,
+        "intro": None,
+        "baseline_note": "",
+        "rules": None,
         "stated": stated(assessment, rule),
+        "stated_note": "A value outside means that these rows differ from the tuning rows, or chance (one in 20).",
         "confusion": confusion(decided),
         "commands": decided["commands"],
         "policies": policies(assessment),
@@ -67,6 +73,36 @@ def about_decision(decided: dict[str, Any]) -> dict[str, Any]:
         "chance": chance(assessment) if assessment["n_checked"] else "",
         "has_positives": bool(assessment["positives"]),
     }
+
+
+def about_comparison_decision(decided: dict[str, Any]) -> dict[str, Any]:
+    """Texts and tables about the rule that is recommended for the best adacc method of a comparison."""
+    spec = None if decided["decision_rule"]["rule"] is None else read_decision(decided["decision_rule"]["rule"])
+    rule = {**decided["decision_rule"], "words": rule_in_words(spec, decided["positive"])}
+    what = "The method’s own decision is shown" if spec is None else "The rule is recommended"
+    return {
+        **about_decision({**decided, "decision_rule": rule}),
+        "intro": f"What {decided['label']}, the best method of adacc, achieves on the test rows. "
+        f"Every row is predicted by a model that was not fitted on it, with a threshold that is tuned on the other "
+        f"folds. {what} because {decided['reason']}. Ranges are 95% intervals.",
+        "rules": rules(decided),
+        "baseline_note": "It is not a feature of the models, since today’s decision can contain the answer.",
+        "stated_note": "They are those of a threshold that is tuned on all test rows.",
+    }
+
+
+def rules(decided: dict[str, Any]) -> Table | None:
+    """What some rules achieve; the recommended one is marked."""
+    names = ("recall", "precision", "alerts_per_1000", "true_negative_rate")
+    rows = [
+        {
+            "label": each["rule"] or "no rule: the method decides",
+            "cells": [estimate(name, each[name]) for name in names],
+            "best": each["rule"] == decided["decision_rule"]["rule"],
+        }
+        for each in decided["rules"]
+    ]
+    return {"heads": ["Rule", *(FIGURES[name][0] for name in names)], "rows": rows} if rows else None
 
 
 def sections(assessment: dict[str, Any]) -> list[tuple[str, str]]:

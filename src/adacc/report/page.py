@@ -33,6 +33,8 @@ def render(result: dict[str, Any], vega: Callable[[], str] = bundle) -> str:
     if multiclass_text.has_several_classes(result):
         return render_multiclass(result, vega)
     from adacc.report.charts import compare_charts
+    from adacc.report.decision_charts import decision_charts
+    from adacc.report.decision_tables import about_comparison_decision
     from adacc.report.model_charts import model_charts
     from adacc.report.model_text import about_model
     from adacc.report.theme import line_styles
@@ -40,6 +42,9 @@ def render(result: dict[str, Any], vega: Callable[[], str] = bundle) -> str:
     result = _finite(result)
     model = result["model"]
     charts = compare_charts(result) | (model_charts(model) if model else {})
+    decided = result.get("decision")
+    if decided is not None:
+        charts |= decision_charts(decided["assessment"])
     return _page(
         "report.html",
         result,
@@ -55,6 +60,7 @@ def render(result: dict[str, Any], vega: Callable[[], str] = bundle) -> str:
         chosen=_chosen(text.finished(result)),
         class_counts=text.class_counts(result["data"]),
         model=about_model(model, result["data"]["positive"]) if model else None,
+        decided=about_comparison_decision(decided) if decided else None,
         **_common_tables(result),
     )
 
