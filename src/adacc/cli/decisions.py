@@ -89,7 +89,7 @@ def rule_columns(
     found = {}
     for name in spec.columns:
         column = X[name] if name in X else kept[name]
-        if decimal == "," and column.dtype == object and name != spec.day_of:
+        if decimal == "," and column.dtype.kind not in "iufb" and name != spec.day_of:
             column = column.map(lambda cell: cell.replace(",", ".") if isinstance(cell, str) else cell)
         found[name] = column.to_numpy()
     return found
