@@ -1,6 +1,7 @@
 """The decision report of a comparison: thresholds of other folds, today's decisions, columns that are no features."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -48,13 +49,6 @@ def test_rows_of_a_fold_do_not_change_its_own_threshold():
     first = found.folds == 0
     changed = HeldOutScores(found.rows, found.folds, np.where(first, found.scores + 100, found.scores))
     assert changed.alerts(read_decision("f1"), problem)[first].all()
-    again = HeldOutScores(found.rows, found.folds, np.where(first, found.scores * 2, found.scores))
-    same = (
-        found.alerts(read_decision("alerts<=200/1000"), problem),
-        again.alerts(read_decision("alerts<=200/1000"), problem),
-    )
-    threshold = found.scores[first & same[0]].min()
-    assert (same[1][first] == (2 * found.scores[first] >= threshold - 0.5)).mean() > 0.8
 
 
 def test_as_many_alerts_as_today_are_recommended():
@@ -114,7 +108,7 @@ def test_compare_reports_the_decision(table):
     )  # fmt: skip
     assert code == 0, err
     assert "column 'sent' is not used as a feature" in err
-    result = json.loads(open("c.json").read())
+    result = json.loads(Path("c.json").read_text())
     decided = result["decision"]
     assert decided["method"] == "adacc1"
     assert decided["assessment"]["rows"] == 300
@@ -124,7 +118,7 @@ def test_compare_reports_the_decision(table):
     assert command_line.endswith(f"--drop sex,sent --rounds 5 --model t.adacc --decide '{rule}'")
     assert result["model"]["train_command"].endswith("--drop sex,sent --rounds 5 --model t.adacc")
     assert "today's decisions" in out
-    page = open("c.html").read()
+    page = Path("c.html").read_text()
     assert all(f'id="{each}"' in page for each in ("rule", "policies", "capacity", "gains", "subgroups"))
     assert 'id="periods"' not in page
     code, _, err = command(*command_line.replace("'", "").split()[1:])

@@ -97,25 +97,17 @@ def test_the_page_shows_the_figures(page):
     assert figures[2].replace(",", "") == f"{found['figures']['alerts_per_1000']['value']:.0f}"
     cells = " ".join(shown(page, "#rule td"))
     assert all(f"{count:,}" in cells for count in found["confusion"].values())
-    assert ["inside", "outside"] == sorted({text for text in shown(page, "#rule td") if "side" in text})
+    assert {text for text in shown(page, "#rule td") if "side" in text} == {"inside", "outside"}
     policies = shown(page, "#policies tbody th")
-    assert policies == [
-        "The decision rule",
-        "Today’s decisions",
-        "Doing nothing (never an alert)",
-        "An alert for every row",
-    ]
+    assert policies[:2] == ["The decision rule", "Today’s decisions"]
+    assert policies[2:] == ["Doing nothing (never an alert)", "An alert for every row"]
     cost = found["policies"][2]["cost"]
     assert f"{cost:,.0f}" in page.inner_text("#policies")
     assert shown(page, "#gains tbody th") == ["Top 1%", "Top 5%", "Top 10%", "Top 20%"]
     assert any(text.endswith("the rule") for text in shown(page, "#capacity tbody th"))
     assert len(shown(page, "#periods tbody tr")) == len(found["periods"]["periods"])
-    assert shown(page, "#subgroups tbody th") == [
-        "north",
-        "south",
-        "west",
-        *(each["name"] for each in found["subgroups"]["age"]),
-    ]
+    groups = [each["name"] for of_column in found["subgroups"].values() for each in of_column]
+    assert shown(page, "#subgroups tbody th") == groups
 
 
 def test_every_chart_is_drawn_and_the_rule_is_on_the_curve(page):
