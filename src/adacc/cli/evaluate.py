@@ -159,7 +159,7 @@ def _score_rows(
     reported = columns_to_keep(options)
     ranked, named, kept_columns = decision is not None and decision.spec.is_ranked, [], []
     for X, kept in model_file.open(options, dict.fromkeys([target, *others, *reported])):
-        found = {}
+        found: dict[str, NDArray[Any]] = {}
         for spec in specs:
             found |= rule_columns(spec, X, kept, options.decimal)
         of_rule = {} if decision is None else {name: found[name] for name in decision.spec.columns}

@@ -129,8 +129,9 @@ def _held_out(model_file: ModelFile) -> dict[str, Any]:
     fitted = model_file.model.fitted_model_
     tuning, accuracy = fitted.tuning_scores, fitted.oob_balanced_accuracy
     if tuning is None or fitted.positive_class is None:
-        is_known = accuracy is not None and not isnan(accuracy)
-        mean = f" The balanced accuracy on out-of-bag rows is {100 * accuracy:.1f}%." if is_known else ""
+        mean = ""
+        if accuracy is not None and not isnan(accuracy):
+            mean = f" The balanced accuracy on out-of-bag rows is {100 * accuracy:.1f}%."
         return {"none": f"The model stores no scores of rows that were held out in training.{mean} {HINT}"}
     decision = fitted.decision
     if decision is None:  # the method decides by the sign of the score

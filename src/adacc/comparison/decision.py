@@ -58,10 +58,8 @@ def describe_decision(problem: Problem, found: HeldOutScores) -> dict[str, Any]:
     """A recommended rule, what it achieves on the test rows, and other rules, as plain data."""
     is_positive = problem.y[found.rows] == 1
     today = None if problem.today is None else problem.today[found.rows]
-    spec, reason = _recommend(is_positive, today)
     several_folds = len(np.unique(found.folds)) > 1
-    if not several_folds:  # there are no other folds to tune a rule on
-        spec, reason = None, "only one fold is complete, so that no rule can be tuned on other rows"
+    spec, reason = _recommend(today) if several_folds else (None, "only one fold is complete, and rules need another")
     alert = found.alerts(spec, problem)
     assessment = assess(
         DecidedRows(is_positive, alert, found.scores, today),
@@ -80,7 +78,7 @@ def describe_decision(problem: Problem, found: HeldOutScores) -> dict[str, Any]:
     }
 
 
-def _recommend(is_positive: NDArray[np.bool_], today: NDArray[np.bool_] | None) -> tuple[DecisionSpec, str]:
+def _recommend(today: NDArray[np.bool_] | None) -> tuple[DecisionSpec | None, str]:
     """A rule, and why it is recommended."""
     if today is not None and today.any():
         return _as_many_as(today), "it raises as many alerts as today’s decisions, and so needs the same capacity"

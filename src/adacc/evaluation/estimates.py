@@ -54,7 +54,7 @@ def share(part: float, whole: float) -> Estimate:
     if not whole:
         return UNDEFINED
     part = min(float(part), float(whole))  # interpolation may exceed it by a rounding error
-    low, high = wilson(part, whole)  # type: ignore[arg-type]
+    low, high = wilson(part, whole)
     return Estimate(float(part / whole), low, high)
 
 
@@ -127,7 +127,7 @@ def _percentiles(value: float, drawn: Array, n_rows: int) -> Estimate:
     """
     low, high = np.quantile(drawn, [0.025, 0.975]).tolist()
     if low == high:
-        low, high = wilson(value * n_rows, n_rows)  # type: ignore[arg-type]
+        low, high = wilson(value * n_rows, n_rows)
     return Estimate(value, min(low, value), max(high, value))
 
 
