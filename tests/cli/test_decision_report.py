@@ -113,7 +113,8 @@ def test_the_costs_of_the_rule_are_used_unless_others_are_given(folder):
 
 
 def test_a_threshold_is_the_rule_that_is_reported(folder):
-    result, _ = evaluated(folder, "--threshold", 0.3)
+    result, out = evaluated(folder, "--threshold", 0.3)
+    assert "95% interval" not in out
     assert result["decision_rule"]["rule"] == "threshold=0.3"
     assert "at least 0.3" in result["decision_rule"]["words"]
     p = adacc.load(folder / "recall.adacc").predict_proba(pd.read_csv(folder / "new.csv")[FEATURES])[:, 1]

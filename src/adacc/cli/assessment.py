@@ -32,17 +32,10 @@ def add_comparison_columns(group: Any) -> None:
     )  # fmt: skip
 
 
-def two_class_options(options: Namespace) -> list[str]:
-    """The options that are given and need a model of two classes."""
-    names = ("threshold", "report", "baseline_column", "subgroup", "time", "cost_column", "alarm_cost")
+def report_options(options: Namespace) -> list[str]:
+    """The options of the decision report that are given; they need a model of two classes."""
+    names = ("report", "baseline_column", "subgroup", "time", "cost_column", "alarm_cost")
     return [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) not in (None, [])]
-
-
-def asks_for_report(options: Namespace) -> bool:
-    """Whether the options need more than the measures."""
-    return any(each is not None for each in (options.json, options.model_card)) or bool(
-        {*two_class_options(options)} - {"--threshold"}
-    )
 
 
 def columns_to_keep(options: Namespace) -> list[str]:

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from adacc.cli.assessment import (
     add_comparison_columns,
-    asks_for_report,
     assess_rows,
     columns_to_keep,
     describe_rule,
     report_of,
-    two_class_options,
+    report_options,
 )
 from adacc.cli.assessment_tables import format_assessment
 from adacc.cli.decisions import add_cost_options, other_columns, read_costs_given, rule_columns
@@ -77,7 +76,7 @@ def evaluate(options: Namespace) -> None:
     if options.report is not None:
         check_report_libraries()
     model_file = open_model_file(options.model)
-    for flag in two_class_options(options):
+    for flag in [*([] if options.threshold is None else ["--threshold"]), *report_options(options)]:
         model_file.check_two_classes(flag)
     target = options.target or model_file.notes.get("target")
     if not isinstance(target, str):
@@ -88,7 +87,7 @@ def evaluate(options: Namespace) -> None:
     source = "standard input" if options.data == "-" else options.data
     echo(f"{model_file.path} on {result['rows']:,} rows of {source}\n")
     echo((format_multiclass if model_file.positive is None else _format_binary)(result))
-    if "assessment" in result and (options.report is not None or two_class_options(options)):
+    if report_options(options):
         echo(f"\n{format_assessment(result['assessment'])}")
     for name in ("report", "model_card"):
         if name in outputs:
@@ -114,7 +113,7 @@ def _result(model_file: ModelFile, options: Namespace, target: str) -> dict[str,
         "rows": len(scored[0]),
         **(_binary_result(model_file, *scored) if is_binary else multiclass_result(model_file.labels, *scored)),
     }
-    if is_binary and asks_for_report(options):
+    if is_binary and (options.json is not None or options.model_card is not None or report_options(options)):
         spec = decision.spec if costs is None and decision is not None else costs
         result["decision_rule"] = describe_rule(model_file, decision, options.threshold)
         result["assessment"] = assess_rows(model_file, scored, kept, spec, columns, options)

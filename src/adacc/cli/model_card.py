@@ -77,7 +77,8 @@ def _write(
     method = METHODS.get(model_file.method) or FORESTS[model_file.method]
     rule = None
     if model_file.positive is not None:
-        rule = describe_rule(model_file, model_file.decision, getattr(options, "threshold", None))
+        threshold = getattr(options, "threshold", None)
+        rule = describe_rule(model_file, None if threshold is not None else model_file.decision, threshold)
         if "achieved" in figures:
             rule["stated"] = None  # the same figures
     elif model_file.decision is not None:
