@@ -78,33 +78,20 @@ def assess_rows(
 
 def describe_rule(model_file: ModelFile, decision: Decision | None, threshold: float | None) -> dict[str, Any]:
     """The rule that is applied, in words, and what it achieved on its tuning rows."""
+    from adacc.evaluation.assessment import describe_report
     from adacc.model.decision_spec import DecisionSpec
     from adacc.report.decision_text import rule_in_words
 
     spec = None if decision is None else decision.spec
     if threshold is not None:
         spec = DecisionSpec("threshold", threshold)
-    report = None if decision is None else decision.report
-    stated = None
-    if report is not None:
-        stated = {
-            "rows": report.rows,
-            "n_rows": report.n_rows,
-            "n_positive": report.n_positive,
-            "met": report.met,
-            "achieved": {name: _finite(each._asdict()) for name, each in report.achieved.items()},
-        }
     return {
         "rule": None if spec is None else str(spec),
         "words": rule_in_words(spec, model_file.labels[model_file.positive or 0]),
         "statistic": None if decision is None or decision.threshold is None else decision.statistic_name,
         "threshold": threshold if decision is None else decision.threshold,
-        "stated": stated,
+        "stated": None if decision is None else describe_report(decision.report),
     }
-
-
-def _finite(interval: dict[str, float]) -> dict[str, float | None]:
-    return {name: None if value != value else value for name, value in interval.items()}
 
 
 def next_commands(model_file: ModelFile, options: Namespace, rule: str | None) -> dict[str, str]:

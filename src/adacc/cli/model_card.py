@@ -125,6 +125,7 @@ def _held_out(model_file: ModelFile) -> dict[str, Any]:
     """Figures of the rows that were held out in training; a sentence if there are none."""
     from adacc import metrics
     from adacc.estimators.decisions import decide
+    from adacc.evaluation.assessment import describe_report
     from adacc.model.decision_spec import DecisionSpec
 
     fitted = model_file.model.fitted_model_
@@ -137,17 +138,17 @@ def _held_out(model_file: ModelFile) -> dict[str, Any]:
     decision = fitted.decision
     if decision is None:  # the method decides by the sign of the score
         decision = decide(fitted, DecisionSpec("score", 0.0), tuning, {})
-    if decision.report is None:
+    report = describe_report(decision.report)
+    if report is None:
         return {"none": f"The rule needs columns or rows beside the stored {tuning.rows} scores. {HINT}"}
-    report = decision.report
     auc = metrics.auc(tuning.is_positive, tuning.scores, pos_label=True, sample_weight=tuning.weight)
     points = {"auc": auc if fitted.positive_class == 1 else 1.0 - auc}
     if fitted.decision is None and accuracy is not None:  # of the method's own decision
         points["balanced_accuracy"] = accuracy
     return {
-        "rows": f"{report.n_rows:,} {report.rows} rows of the training data, {report.n_positive:,} of them positive; "
-        "intervals are for as many new rows",
-        "achieved": {name: each._asdict() for name, each in report.achieved.items()}
+        "rows": f"{report['n_rows']:,} {report['rows']} rows of the training data, {report['n_positive']:,} of them "
+        "positive; intervals are for as many new rows",
+        "achieved": report["achieved"]
         | {name: {"value": each, "low": None, "high": None} for name, each in points.items()},
     }
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from adacc.comparison.binary_problem import Problem
 from adacc.estimators.decision_tuning import LabelledRows, find_threshold, tune
-from adacc.evaluation.assessment import DecidedRows, assess
+from adacc.evaluation.assessment import DecidedRows, assess, describe_report
 from adacc.evaluation.decision_costs import Policy, compare_policies
 from adacc.model.decision_spec import DecisionSpec, read_decision
 
@@ -117,17 +117,9 @@ def _describe_rule(spec: DecisionSpec | None, problem: Problem, found: HeldOutSc
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a rule that cannot be met is visible in the figures
         decision = tune(spec, 1, found.labelled(problem), "held-out")
-    report = decision.report
-    assert report is not None
     return {
         "rule": str(spec),
         "statistic": None,  # the threshold of the model that is trained on all rows is another one
         "threshold": None,
-        "stated": {
-            "rows": report.rows,
-            "n_rows": report.n_rows,
-            "n_positive": report.n_positive,
-            "met": report.met,
-            "achieved": {name: each._asdict() for name, each in report.achieved.items()},
-        },
+        "stated": describe_report(decision.report),
     }

@@ -15,6 +15,7 @@ from adacc.evaluation.estimates import Array, Estimate, mean_of_shares, ranking_
 from adacc.evaluation.periods import Periods, by_period
 from adacc.evaluation.ranking_curve import RankingCurve, TopRows
 from adacc.evaluation.subgroups import CHECKED, GroupFigures, by_group, read_groups
+from adacc.model.decision import DecisionReport
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Assessment:
 
     def to_dict(self) -> dict[str, Any]:
         """The figures as JSON can store them."""
-        return _plain(asdict(self))
+        return asdict(self)
 
 
 def assess(
@@ -105,9 +106,18 @@ def _figures(rows: DecidedRows, tp: int, fp: int, fn: int, tn: int) -> dict[str,
     }
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+def describe_report(report: DecisionReport | None) -> dict[str, Any] | None:
+    """What a rule achieved on its tuning rows, as plain data: ``stated`` of a decision report."""
+    if report is None:
+        return None
+    achieved = {
+        name: {end: None if math.isnan(value) else value for end, value in each._asdict().items()}
+        for name, each in report.achieved.items()
+    }
+    return {
+        "rows": report.rows,
+        "n_rows": report.n_rows,
+        "n_positive": report.n_positive,
+        "met": report.met,
+        "achieved": achieved,
+    }
