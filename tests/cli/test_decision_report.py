@@ -145,6 +145,13 @@ def test_altair_is_imported_for_the_page_only(folder):
     assert done.stdout.endswith("False\n")
 
 
+def test_the_page_has_the_mean_cost_that_the_rule_stated(folder):
+    for options, has_row in (([], True), (COSTS, False)):  # other costs cannot be compared with those of the rule
+        page = folder / "cost.html"
+        assert command("evaluate", folder / "cost.adacc", folder / "new.csv", *options, "--report", page)[0] == 0
+        assert ("Mean cost of a row" in page.read_text()) == has_row
+
+
 WRONG = [
     (["--baseline-column", "region"], "'region' must hold labels of the target ('fraud', 'fine'), yes and no, or 1"),
     (["--baseline-column", "flaged"], "has no column 'flaged'; did you mean 'flagged'?"),

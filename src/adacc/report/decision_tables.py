@@ -49,14 +49,14 @@ def about_decision(decided: dict[str, Any]) -> dict[str, Any]:
         "intro": None,
         "baseline_note": "",
         "rules": None,
-        "stated": stated(assessment, rule),
+        "stated": stated(assessment, rule, decided["columns"].get("cost") is None),
         "stated_note": "A value outside means that these rows differ from the tuning rows, or chance (one in 20).",
         "confusion": confusion(decided),
         "commands": decided["commands"],
         "policies": policies(assessment),
         "costs": rule_costs(assessment),
         "agreement": assessment["agreement"],
-        "baseline": (decided["columns"] or {}).get("baseline"),
+        "baseline": decided["columns"].get("baseline"),
         "capacity": capacity(assessment),
         "per_day": assessment["rule"]["alerts_per_day"] is not None,
         "gains": gains(assessment),
@@ -69,7 +69,7 @@ def about_decision(decided: dict[str, Any]) -> dict[str, Any]:
             }
             for number, (column, of_column) in enumerate(assessment["subgroups"].items())
         ],
-        "periods": periods(assessment, (decided["columns"] or {}).get("time")),
+        "periods": periods(assessment, decided["columns"].get("time")),
         "chance": chance(assessment) if assessment["n_checked"] else "",
         "has_positives": bool(assessment["positives"]),
     }
@@ -122,24 +122,32 @@ def estimate(name: str, value: dict[str, Any]) -> dict[str, Any]:
     return cell(figure(name, value["value"]), value["value"], interval(name, value))
 
 
-def stated(assessment: dict[str, Any], rule: dict[str, Any]) -> Table | None:
-    """What the rule achieved on its tuning rows, beside what it achieves here; None if it was not measured."""
+def stated(assessment: dict[str, Any], rule: dict[str, Any], own_costs: bool) -> Table | None:
+    """What the rule achieved on its tuning rows, beside what it achieves here; None if it was not measured.
+
+    The mean cost is included if the costs are those of the rule.
+    """
     if rule["stated"] is None:
         return None
-    achieved, found, rows = rule["stated"]["achieved"], assessment["figures"], []
+    achieved, rows = rule["stated"]["achieved"], []
     for name in STATED:
-        here = found[name]["value"]
-        low, high = achieved[name]["low"], achieved[name]["high"]
-        inside = None if here is None or low is None else low <= here <= high
-        verdict = "–" if inside is None else "inside" if inside else "outside"
-        rows.append(
-            {
-                "label": FIGURES[name][0],
-                "cells": [estimate(name, achieved[name]), estimate(name, found[name]), cell(verdict)],
-            }
-        )
+        then, here = estimate(name, achieved[name]), estimate(name, assessment["figures"][name])
+        rows.append(_stated_row(FIGURES[name][0], then, here, achieved[name]))
+    if own_costs and "mean_cost" in achieved and assessment["policies"]:
+        mean, cost = achieved["mean_cost"], assessment["policies"][0]["cost_per_1000"] / 1000
+        then = cell(money(mean["value"]), mean["value"], f"{money(mean['low'])} to {money(mean['high'])}")
+        rows.append(_stated_row("Mean cost of a row", then, cell(money(cost), cost), mean))
     heads = ["Measure", f"Stated, on {rule['stated']['n_rows']:,} {rule['stated']['rows']} rows", "On these rows"]
     return {"heads": [*heads, "Stated interval"], "rows": rows}
+
+
+def _stated_row(
+    label: str, then: dict[str, Any], here: dict[str, Any], interval: dict[str, float | None]
+) -> dict[str, Any]:
+    verdict, low, high = "–", interval["low"], interval["high"]
+    if low is not None and high is not None and here["sort"] is not None:
+        verdict = "inside" if low <= here["sort"] <= high else "outside"
+    return {"label": label, "cells": [then, here, cell(verdict)]}
 
 
 def confusion(decided: dict[str, Any]) -> Table:

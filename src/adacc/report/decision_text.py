@@ -98,7 +98,7 @@ def rule_in_words(spec: DecisionSpec | None, positive: Any) -> str:
 
 def _costs_in_words(spec: DecisionSpec, label: str) -> str:
     if spec.kind == "row_cost":
-        each = [f"the column {quoted(cost)}" if isinstance(cost, str) else f"{cost:g}" for cost in (spec.fn, spec.fp)]
+        each = [f"the value of {quoted(cost)}" if isinstance(cost, str) else f"{cost:g}" for cost in (spec.fn, spec.fp)]
         costs = f"A false negative (missed row) costs {each[0]}, a false positive (false alarm) {each[1]}."
     else:
         costs = f"The costs by true and predicted class are {spec.costs}."
