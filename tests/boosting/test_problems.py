@@ -11,7 +11,7 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import StratifiedKFold
 
 import adacc
-from adacc.model.coding import Coding, one_vs_one, one_vs_rest
+from adacc.model.coding import class_scores, one_vs_one, one_vs_rest
 from adacc.model.serialization.archive import ModelFileError
 from adacc.model.serialization.jsonable import decode
 
@@ -54,12 +54,26 @@ def test_scores_are_those_of_binary_classifiers(kind, weighted, method):
 
 def test_class_scores_by_hand():
     scores = np.array([[0.3, -1.0, 2.0], [0.0, 0.0, 0.0]])  # 0 against 1, 0 against 2, 1 against 2
-    pairs = Coding(one_vs_one(3), np.arange(3), np.zeros(3, dtype=bool))
-    t = np.tanh(scores[0])
-    assert_allclose(pairs.class_scores(scores)[0], [t[0] + t[1], -t[0] + t[2], -t[1] - t[2]])
-    assert_allclose(pairs.class_scores(scores)[1], 0.0)
-    rest = Coding(one_vs_rest(3), np.arange(3), np.zeros(3, dtype=bool))
-    assert_array_equal(rest.class_scores(scores), scores)
+    largest = np.array([1.0, 4.0, 2.0])
+    t = np.tanh([4 * 0.3, -4 * 0.25, 4 * 1.0])
+    by_class = class_scores(one_vs_one(3), scores, largest)
+    assert_allclose(by_class[0], [t[0] + t[1], -t[0] + t[2], -t[1] - t[2]])
+    assert_allclose(by_class[1], 0.0)
+    assert_array_equal(class_scores(one_vs_rest(3), scores, largest), scores)
+
+
+def test_the_margin_of_a_pair_is_its_score_by_the_sum_of_its_votes():
+    X, y = make_table()
+    model = adacc.AdaCC1Classifier(n_estimators=12, multi_class="one_vs_one").fit(X, y)
+    ensemble = model.fitted_model_.ensemble
+    for n_rounds, decision in enumerate(model.staged_decision_function(X), start=1):
+        part = ensemble.first(n_rounds)
+        sums = [np.abs(part.problem(p).votes).max(axis=1).sum() for p in range(6)]
+        scores = part.scores(model._read_known(X))
+        assert_allclose(part.largest_scores(), sums)
+        assert np.abs(scores).max(axis=0) == pytest.approx(np.minimum(np.abs(scores).max(axis=0), sums))
+        assert_allclose(decision, np.tanh(4.0 * scores / sums) @ one_vs_one(4), atol=1e-9)
+    assert_allclose(decision, model.decision_function(X), atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -122,8 +136,8 @@ def test_pairs_are_explained_one_by_one():
             f"{a} vs {b}" for a, b in combinations(["ash", "birch", "cedar", "elm"], 2)
         ]
         assert_allclose(explanation.contributions.sum(axis=1) + explanation.intercept, explanation.scores, atol=1e-9)
-        codes = one_vs_one(4)
-        assert_allclose(np.tanh(explanation.scores) @ codes, model.decision_function(X), atol=1e-9)
+        by_class = model.fitted_model_.ensemble.class_scores(explanation.scores)
+        assert_allclose(by_class, model.decision_function(X), atol=1e-9)
     curves = model.shape_functions()
     assert_allclose(sum(curve(X[curve.name]) for curve in curves) + curves.intercept, explanation.scores, atol=1e-9)
 

@@ -495,8 +495,8 @@ def test_the_local_model_is_an_ordinary_one(fitted, tmp_path):
     for again in (pickle.loads(pickle.dumps(local)), clone(local).fit(FRAME, LABELS)):
         np.testing.assert_allclose(again.predict_proba(FRAME), local.predict_proba(FRAME), rtol=1e-12)
     explained = local.explain(FRAME, background=FRAME)
-    codes = local.fitted_model_.ensemble.coding.codes  # pairs are explained
-    np.testing.assert_allclose(np.tanh(explained.scores) @ codes, local.decision_function(FRAME), rtol=1e-9, atol=1e-12)
+    by_class = local.fitted_model_.ensemble.class_scores(explained.scores)  # pairs are explained
+    np.testing.assert_allclose(by_class, local.decision_function(FRAME), rtol=1e-9, atol=1e-12)
     for name, saving in (("local", local), ("dask", model)):
         saving.save(tmp_path / name, notes={"from": name})
         loaded = adacc.load(tmp_path / name)

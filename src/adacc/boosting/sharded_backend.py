@@ -234,16 +234,18 @@ class Shard:
 
     def _class_scores(self, log: Log) -> Array:
         """Scores of all rows by class, after two-class problems, which have been boosted on some of the rows each."""
-        codes, scores = [], []
+        codes, scores, largest = [], [], []
         for entry in log:
             if isinstance(entry, Begin):
                 codes.append(entry.code)
                 scores.append(np.zeros(len(self.binned.rows.order)))
+                largest.append(0.0)
                 decision = entry.plan.decision
             elif isinstance(entry, Vote):
                 by_side = contributions(np.broadcast_to(entry.alpha, 2), decision)[:, 0]
                 scores[-1] += by_side[entry.lookup][self.binned.column(entry.feature)]
-        return class_scores(np.array(codes), np.column_stack(scores))
+                largest[-1] += np.abs(by_side).max()
+        return class_scores(np.array(codes), np.column_stack(scores), np.array(largest))
 
     @property
     def _started(self) -> ShardState | EmptyState:

@@ -64,8 +64,8 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,), or (n_samples, n_classes) for more than two classes
             For two classes, the sum of the votes for ``classes_[1]`` minus the sum of those for ``classes_[0]``; for
-            more classes see docs/classes.md: the sum of tanh(score) over the pairs of a class, the score of the class
-            against the rest, or the sum of the votes for it (``multi_class="joint"``). Calibration does not
+            more classes see docs/classes.md: the sum of tanh(4·margin) over the pairs of a class, the score of the
+            class against the rest, or the sum of the votes for it (``multi_class="joint"``). Calibration does not
             change it, except for AdaMEC and CGAda: calibrated, they return log-probabilities shifted by the costs.
         """
         return self._model.decision_scores(self._scores(X))

@@ -92,7 +92,7 @@ SHARED = {
     "multi_class": """{"auto", "one_vs_one", "one_vs_rest", "joint"}, default="auto"
     More than two classes: boost every pair of classes, every class against the rest, or all classes together (SAMME).
     "auto" means pairs for up to ten classes, and the rest for more. Each problem has its own votes and costs.
-    `decision_function` is the sum of tanh(score) over the pairs of a class, or the score of the class against the
+    `decision_function` is the sum of tanh(4·margin) over the pairs of a class, or the score of the class against the
     rest.""",
     "pos_label": """label, default=None
     Positive class of a binary problem; None for the rarer class. It affects ties only, which are predicted as the

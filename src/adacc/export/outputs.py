@@ -19,8 +19,9 @@ from adacc.export.decisions import rule_columns, write_decision
 from adacc.export.graph import FLAT, ONNX_TYPES, Graph, rounded
 from adacc.export.votes import Votes
 from adacc.model.calibration import DECIMALS, Calibrator, Isotonic, Sigmoid
-from adacc.model.coding import Coding
+from adacc.model.coding import Coding, margin_factors
 from adacc.model.decision import decision_scores
+from adacc.model.ensemble import Ensemble
 from adacc.model.fitted import FittedModel
 
 MIN_PROBABILITY = 1e-15  # the probability at which `decision_scores` clips before the logarithm
@@ -124,7 +125,7 @@ def _decide_more(graph: Graph, model: FittedModel, votes: str) -> Decision:
     coding = model.ensemble.coding
     if coding is not None:
         tied = graph.node("LessOrEqual", graph.node("Abs", votes), np.array(ROUNDING))
-        votes = _class_scores(graph, coding, graph.node("Where", tied, np.array(0.0), votes))
+        votes = _class_scores(graph, model.ensemble, coding, graph.node("Where", tied, np.array(0.0), votes))
     scores = tied = _snap_ties(graph, votes, ROUNDING)
     if model.calibrator is None:
         probabilities = graph.node("Softmax", graph.node("Mul", scores, np.array(2.0)), axis=0)
@@ -141,10 +142,11 @@ def _decide_more(graph: Graph, model: FittedModel, votes: str) -> Decision:
     return Decision(class_labels(model), graph.node("ArgMax", tied, axis=0, keepdims=0), probabilities, scores)
 
 
-def _class_scores(graph: Graph, coding: Coding, problems: str) -> str:
-    """`Coding.class_scores`, shape (n_classes, n_rows)."""
+def _class_scores(graph: Graph, ensemble: Ensemble, coding: Coding, problems: str) -> str:
+    """`Ensemble.class_scores`, shape (n_classes, n_rows)."""
     if coding.is_pairwise:
-        return graph.node("MatMul", coding.codes.T.astype(np.float64), graph.node("Tanh", problems))
+        margins = graph.node("Mul", problems, margin_factors(ensemble.largest_scores())[:, None])
+        return graph.node("MatMul", coding.codes.T.astype(np.float64), graph.node("Tanh", margins))
     return graph.node("MatMul", np.equal(coding.codes.T, 1).astype(np.float64), problems)
 
 

@@ -14,6 +14,10 @@ Codes = NDArray[np.int8]
 """(n_problems, n_classes): the side of each class in each problem, 1 or -1; 0 if it takes no part in the problem."""
 
 
+MARGIN_FACTOR = 4.0
+"""Factor of the margins of pairs; docs/classes.md has the alternatives that were compared."""
+
+
 def one_vs_one(n_classes: int) -> Codes:
     """A problem for every pair of classes.
 
@@ -45,14 +49,20 @@ def is_pairwise(codes: Codes) -> bool:
     return bool((np.abs(codes).sum(axis=1) == 2).all())
 
 
-def class_scores(codes: Codes, scores: Array) -> Array:
+def class_scores(codes: Codes, scores: Array, largest: Array) -> Array:
     """Scores by class, whose argmax is the prediction, from the scores of the problems.
 
-    One against the rest: the score of the class. One against one: the sum of tanh(score) over its pairs, that is, of
-    votes between -1 and 1. Plain sums would be dominated by pairs of two other classes, whose scores may be large for
+    One against the rest: the score of the class. One against one: the sum of tanh(4·margin) over its pairs, that is, of
+    votes between -1 and 1. The margin of a pair is its score divided by the `largest` that its votes can add up to
+    [Schapire et al. 1998]. Plain sums would be dominated by pairs of two other classes, whose scores may be large for
     any row.
     """
-    return np.tanh(scores) @ codes if is_pairwise(codes) else scores @ (codes == 1)
+    return np.tanh(scores * margin_factors(largest)) @ codes if is_pairwise(codes) else scores @ (codes == 1)
+
+
+def margin_factors(largest: Array) -> Array:
+    """What the score of a pair is multiplied by before the tanh; 1 if it has no votes."""
+    return np.where(largest > 0.0, MARGIN_FACTOR / np.where(largest > 0.0, largest, 1.0), 1.0)
 
 
 @dataclass(frozen=True)
@@ -88,9 +98,13 @@ class Coding:
         """The largest number of rounds of a problem."""
         return int(np.diff(self.edges).max())
 
-    def class_scores(self, scores: Array) -> Array:
-        """`class_scores` of these problems."""
-        return class_scores(self.codes, scores)
+    def largest_scores(self, votes: Array, n_rounds: int | None = None) -> Array:
+        """The largest absolute score of each problem after some or all rounds; `votes` are by model and class."""
+        largest = np.abs(votes).max(axis=1)
+        if n_rounds is not None:
+            largest = largest * (np.arange(len(votes)) - self.edges[self.problems] < n_rounds)
+        sums: Array = np.bincount(self.problems, largest, len(self.codes))  # type: ignore[assignment]
+        return sums
 
     @property
     def pairs(self) -> list[tuple[int, int]] | None:

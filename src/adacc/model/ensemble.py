@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from adacc.algorithms.base import ROUNDING, Array
 from adacc.data.columns import Table
 from adacc.learners.base import Models, Scorer
-from adacc.model.coding import Codes, Coding
+from adacc.model.coding import Codes, Coding, class_scores
 from adacc.model.decision import class_index, snap_ties
 
 
@@ -105,9 +105,16 @@ class Ensemble:
         """Make scores equal that differ only by rounding errors."""
         return snap_ties(scores) if self.coding is None else np.where(np.abs(scores) <= ROUNDING, 0.0, scores)
 
-    def class_scores(self, scores: Array) -> Array:
-        """The scores whose sign, for two classes, or argmax is the prediction."""
-        return scores if self.coding is None else snap_ties(self.coding.class_scores(scores))
+    def class_scores(self, scores: Array, n_rounds: int | None = None) -> Array:
+        """The scores whose sign, for two classes, or argmax is the prediction; `scores` are those after `n_rounds`."""
+        if self.coding is None:
+            return scores
+        return snap_ties(class_scores(self.coding.codes, scores, self.largest_scores(n_rounds)))
+
+    def largest_scores(self, n_rounds: int | None = None) -> Array:
+        """The largest absolute score that each problem of the coding can have, after some or all rounds."""
+        assert self.coding is not None
+        return self.coding.largest_scores(self.votes * self.decision[self.coding.problems], n_rounds)
 
     def classes(self, scores: Array) -> NDArray[np.intp]:
         """Number of the class that the scores predict."""

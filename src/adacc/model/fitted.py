@@ -91,16 +91,17 @@ class FittedModel:
         """Sum of the votes: one number per row for two classes, else one per class, or per problem of the coding."""
         return self.ensemble.scores(table)
 
-    def decision_scores(self, scores: Array) -> Array:
-        """The scores whose sign or argmax is the prediction."""
-        scores = self.ensemble.class_scores(scores)
+    def decision_scores(self, scores: Array, n_rounds: int | None = None) -> Array:
+        """The scores whose sign or argmax is the prediction; `scores` are those after `n_rounds`, by default all."""
+        scores = self.ensemble.class_scores(scores, n_rounds)
         if self.calibrator is None or self.multipliers is None:
             return scores
         return decision_scores(self.calibrator.probabilities(scores), self.multipliers)
 
     def staged_decision_scores(self, table: Table) -> Iterator[Array]:
         """`decision_scores` after each round."""
-        return map(self.decision_scores, self.ensemble.staged_scores(table))
+        for n_rounds, scores in enumerate(self.ensemble.staged_scores(table), start=1):
+            yield self.decision_scores(scores, n_rounds)
 
     def labels(self, decision: Array) -> NDArray[Any]:
         """The label that each row's decision scores predict."""
@@ -123,9 +124,9 @@ class FittedModel:
         """`probabilities` as decision rules read them."""
         return np.round(self.probabilities(scores), PROBABILITY_DECIMALS)
 
-    def probabilities(self, scores: Array) -> Array:
-        """Probability of each class, shape (n_rows, n_classes)."""
-        scores = self.ensemble.class_scores(scores)
+    def probabilities(self, scores: Array, n_rounds: int | None = None) -> Array:
+        """Probability of each class, shape (n_rows, n_classes); `scores` are those after `n_rounds`, by default all."""
+        scores = self.ensemble.class_scores(scores, n_rounds)
         if self.calibrator is not None:
             return self.calibrator.probabilities(scores)
         if scores.ndim == 1:
