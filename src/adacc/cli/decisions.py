@@ -85,6 +85,24 @@ def rule_columns(
     return found
 
 
+def describe_decision(decision: Decision) -> dict[str, Any]:
+    """The rule, its threshold and what it achieves, as plain data."""
+    report = decision.report
+    return {
+        "rule": decision.rule,
+        "statistic": decision.statistic_name,
+        "threshold": decision.threshold,
+        "report": None if report is None else {
+            "rows": report.rows,
+            "n_rows": report.n_rows,
+            "n_positive": report.n_positive,
+            "met": report.met,
+            "threshold": None if report.threshold is None else report.threshold._asdict(),
+            "achieved": {name: each._asdict() for name, each in report.achieved.items()},
+        },
+    }  # fmt: skip
+
+
 def format_decision(decision: Decision) -> str:
     """The rule, its threshold and what it achieves, in lines."""
     report = decision.report

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser, Namespace
 from math import isnan
 from textwrap import fill
@@ -11,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from adacc.cli.decisions import other_columns, rule_columns
 from adacc.cli.evaluate_classes import format_multiclass, multiclass_result
 from adacc.cli.files import check_output
+from adacc.cli.json_output import write_json
 from adacc.cli.model_file import ModelFile, open_model_file
 from adacc.cli.options import add_model, add_text_format, add_threshold, path
 from adacc.cli.terminal import echo, format_percent, format_table, join_names, printable, terminal_width
-from adacc.files import whole_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,8 +65,7 @@ def evaluate(options: Namespace) -> None:
         **(_binary_result(model_file, *scored) if is_binary else multiclass_result(model_file.labels, *scored)),
     }
     if options.json is not None:
-        with whole_file(options.json) as temporary_file:
-            temporary_file.write_text(json.dumps(result, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        write_json(options.json, result)
     source = "standard input" if options.data == "-" else options.data
     echo(f"{model_file.path} on {result['rows']:,} rows of {source}\n")
     echo((_format_binary if is_binary else format_multiclass)(result))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from argparse import Namespace
 from importlib.util import find_spec
+from itertools import combinations
 from pathlib import Path
 
 
@@ -23,6 +25,14 @@ def check_output(path: Path, *inputs: str | Path) -> None:
         source = Path(other).expanduser()
         if str(other) != "-" and path.exists() and source.exists() and path.samefile(source):
             raise ValueError(f"{path} is an input of this command and would be overwritten; give another output file")
+
+
+def check_outputs(options: Namespace, *names: str) -> None:
+    """Raise ValueError if two options name the same output file."""
+    outputs = {name: path for name in names if (path := getattr(options, name)) is not None}
+    for one, other in combinations(outputs, 2):
+        if outputs[one] == outputs[other]:
+            raise ValueError(f"--{one} and --{other} must be different files, got {outputs[one]} for both")
 
 
 def check_report_libraries() -> None:

@@ -35,6 +35,22 @@ def measure(outcome: Outcome, splits: Sequence[Split], problem: BaseProblem) -> 
     return {**problem.evaluate(splits[outcome.split].test, outcome.predictions), "seconds": outcome.seconds}
 
 
+def spread(values: list[float], splits: Sequence[Split], unlimited: bool = False) -> dict[str, Any]:
+    """Mean, standard deviation and 95 % interval of a measure over folds (corrected resampled t-test)."""
+    mean = float(np.mean(values))
+    if len(values) < 2:
+        return {"mean": mean, "std": None, "low": None, "high": None, "parts": values}
+    margin = resampled_t_test(values, _test_per_train(splits)).margin
+    low, high = max(mean - margin, 0.0), mean + margin
+    if not unlimited:
+        high = min(high, 1.0)
+    return {"mean": mean, "std": float(np.std(values, ddof=1)), "low": low, "high": high, "parts": values}
+
+
+def _test_per_train(splits: Sequence[Split]) -> float:
+    return float(np.mean([len(split.test) / len(split.train) for split in splits]))
+
+
 @dataclass
 class Leaderboard:
     """The ranking of the methods, updated with each outcome."""
@@ -112,21 +128,15 @@ class Leaderboard:
         found: dict[str, Any] = {"metrics": {}}
         if is_ranked:
             names = self.problem.measures
-            found["metrics"] = {each: self._spread(self._by_fold(name, each), each == "seconds") for each in names}
+            found["metrics"] = {
+                each: spread(self._by_fold(name, each), self.splits, unlimited=each == "seconds") for each in names
+            }
             if isinstance(self.problem, MulticlassProblem):
                 recalls = self._by_fold(name, "recall")
-                found["recall"] = {label: self._spread([each[label] for each in recalls]) for label in recalls[0]}
+                found["recall"] = {
+                    label: spread([each[label] for each in recalls], self.splits) for label in recalls[0]
+                }
         return found
-
-    def _spread(self, values: list[float], unlimited: bool = False) -> dict[str, Any]:
-        mean = float(np.mean(values))
-        if len(values) < 2:
-            return {"mean": mean, "std": None, "low": None, "high": None, "parts": values}
-        margin = resampled_t_test(values, self._test_per_train).margin
-        low, high = max(mean - margin, 0.0), mean + margin
-        if not unlimited:
-            high = min(high, 1.0)
-        return {"mean": mean, "std": float(np.std(values, ddof=1)), "low": low, "high": high, "parts": values}
 
     def _against_best(self, ranked: list[str]) -> dict[str, dict[str, Any]]:
         """Difference of each method from the best on their common splits, with Holm-corrected p-values."""
@@ -138,7 +148,7 @@ class Leaderboard:
             if len(both) < 2:
                 versus[name] = {"difference": float(np.mean(differences)) if both else None, "p": None}
                 continue
-            test = resampled_t_test(differences, self._test_per_train)
+            test = resampled_t_test(differences, _test_per_train(self.splits))
             versus[name], p_values[name] = {"difference": test.mean}, test.p_value
         for name, p_value in zip(p_values, holm(list(p_values.values())), strict=True):
             versus[name]["p"] = float(p_value)
@@ -146,10 +156,6 @@ class Leaderboard:
             name: {**each, "significant": each["p"] is not None and each["p"] < SIGNIFICANCE_LEVEL}
             for name, each in versus.items()
         }
-
-    @property
-    def _test_per_train(self) -> float:
-        return float(np.mean([len(split.test) / len(split.train) for split in self.splits]))
 
     def _costs(self, name: str) -> list[float] | None:
         of_splits = [each.predictions for each in self._in_order(name) if each.predictions is not None]
@@ -167,7 +173,7 @@ def report(leaderboard: Leaderboard, command: str, folds: int, repeats: int, sto
         if entry["metrics"]:
             entry["pooled"] = leaderboard.pooled(entry["name"])
     n_done = {name: len(outcomes) for name, outcomes in leaderboard.outcomes.items()}
-    return _plain(
+    return plain(
         {
             "format": FORMAT,
             "adacc": version("adacc"),
@@ -245,14 +251,14 @@ def versions() -> dict[str, str]:
     return installed
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """The value as JSON can store it: None for NaN, and valid Unicode."""
     if isinstance(value, dict):
-        return {str(key): _plain(each) for key, each in value.items()}
+        return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [plain(each) for each in value]
     if isinstance(value, np.generic):
-        return _plain(value.item())
+        return plain(value.item())
     if isinstance(value, str):
         return value.encode(errors="replace").decode()
     return None if isinstance(value, float) and not math.isfinite(value) else value
