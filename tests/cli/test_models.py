@@ -367,8 +367,8 @@ def test_two_classes_are_evaluated_by_all_measures(folder, tmp_path, new, name):
     due["precision"] = caught.sum() / (caught.sum() + alarms.sum())
     found = json.loads((tmp_path / "e.json").read_text())
     assert found["measures"] == pytest.approx(due)
-    assert found["confusion"]["caught"] == caught.sum()
-    assert found["confusion"]["false_alarms"] == found["confusion"]["false_positives"] == alarms.sum()
+    assert found["confusion"]["true_positives"] == caught.sum()
+    assert found["confusion"]["false_positives"] == alarms.sum()
     names = ("true_positives", "false_negatives", "false_positives", "true_negatives")
     assert sum(found["confusion"][name] for name in names) == found["rows"] == 130
     assert f"F1: harmonic mean of precision and TPR        {due['f1']:.3f}\n" in out

@@ -37,7 +37,7 @@ def compared(table, tmp_path, method, *options):
     )  # fmt: skip
     assert (code, err) == (0, "")
     (line,) = json.loads(file.read_text())["methods"]
-    return {name: each["parts"] for name, each in line["metrics"].items() if name != "seconds"}
+    return {name: each["by_fold"] for name, each in line["metrics"].items() if name != "seconds"}
 
 
 @pytest.fixture(scope="module")
@@ -63,10 +63,10 @@ def test_the_estimate_is_that_of_compare(folder, tmp_path, method, target):
     options = ["--target", target, "--drop", drop, "--id", "claim", "--rounds", 8, "--folds", 4]
     found, _, _ = train(folder / "old.csv", tmp_path, *options, "--method", method)
     due = compared(folder / "old.csv", tmp_path, method, *options)
-    measured = found["held_out"]["measures"]
+    measured = found["held_out"]["metrics"]
     assert measured.keys() == due.keys()
     for name, parts in due.items():
-        np.testing.assert_allclose(measured[name]["parts"], parts, atol=1e-12)
+        np.testing.assert_allclose(measured[name]["by_fold"], parts, atol=1e-12)
     assert (found["held_out"]["estimate"], found["held_out"]["folds"]) == ("cross-validation", 4)
 
 
@@ -76,13 +76,13 @@ def test_the_estimate_follows_groups_and_times(visits, tmp_path, split):
     found, out, _ = train(visits, tmp_path, *options, "--method", "adacc1")
     due = compared(visits, tmp_path, "adacc1", *options)
     np.testing.assert_allclose(
-        found["held_out"]["measures"]["balanced_accuracy"]["parts"], due["balanced_accuracy"], atol=1e-12
+        found["held_out"]["metrics"]["balanced_accuracy"]["by_fold"], due["balanced_accuracy"], atol=1e-12
     )
     rows = "rows, whole groups of 'patient' (5" if "--group" in split else "rows, later in 'day' than the training rows"
     assert f"Balanced accuracy on held-out {rows}" in out
     alone, _, _ = train(visits, tmp_path, "--target", "ill", "--drop", "patient,day", "--method", "adacc1")
     if "--group" in split:  # patients that are known are easy
-        means = [each["held_out"]["measures"]["balanced_accuracy"]["mean"] for each in (found, alone)]
+        means = [each["held_out"]["metrics"]["balanced_accuracy"]["mean"] for each in (found, alone)]
         assert means[1] > means[0] + 0.1
 
 
@@ -127,7 +127,7 @@ def test_text_and_json_are_one(folder, tmp_path):
         folder / "old.csv", tmp_path, "--target", "outcome", *DROP, "--method", "cgada", "--metric", "auc", "--decide",
         "recall>=0.9",
     )  # fmt: skip
-    auc = found["held_out"]["measures"]["auc"]
+    auc = found["held_out"]["metrics"]["auc"]
     assert f"AUC on held-out rows (5-fold cross-validation, without the decision rule): {auc['mean']:.3f} ±" in out
     assert f"± {auc['std']:.3f}. Recall in the table is on training rows." in out
     old = rows(folder)
@@ -146,7 +146,7 @@ def test_the_forest_has_its_out_of_bag_rows(folder, tmp_path):
     options = ["--target", "outcome", "--drop", "size,code", "--id", "claim", "--rounds", 6]
     found, _, model = train(folder / "old.csv", tmp_path, *options)
     assert found["held_out"]["estimate"] == "out-of-bag"
-    assert found["held_out"]["measures"]["balanced_accuracy"]["mean"] == model.oob_balanced_accuracy_
+    assert found["held_out"]["metrics"]["balanced_accuracy"]["mean"] == model.oob_balanced_accuracy_
     assert model.objective == "balanced_accuracy"
     tuned, _, model = train(folder / "old.csv", tmp_path, *options, "--metric", "f1", "--folds", 2)
     assert model.objective == "f1"
@@ -158,8 +158,14 @@ def test_many_rows_are_split_once(folder, tmp_path, monkeypatch):
     options = ["--target", "outcome", *DROP, "--method", "adacc1"]
     found, out, _ = train(folder / "old.csv", tmp_path, *options)
     all_folds, _, _ = train(folder / "old.csv", tmp_path, *options, "--folds", 5)
-    once, every = (each["held_out"]["measures"]["balanced_accuracy"] for each in (found, all_folds))
-    assert once == {"mean": every["parts"][-1], "std": None, "low": None, "high": None, "parts": every["parts"][-1:]}
+    once, every = (each["held_out"]["metrics"]["balanced_accuracy"] for each in (found, all_folds))
+    assert once == {
+        "mean": every["by_fold"][-1],
+        "std": None,
+        "low": None,
+        "high": None,
+        "by_fold": every["by_fold"][-1:],
+    }
     assert (found["held_out"]["estimate"], found["held_out"]["rows"]) == ("split", 48)
     assert "Balanced accuracy on held-out rows (48 rows, and a model of the others): " in out
 

@@ -12,7 +12,7 @@ from adacc.cli.evaluate_classes import format_multiclass, multiclass_result
 from adacc.cli.files import check_output
 from adacc.cli.json_output import write_json
 from adacc.cli.model_file import ModelFile, open_model_file
-from adacc.cli.options import add_model, add_text_format, add_threshold, path
+from adacc.cli.options import add_model, add_text_format, add_threshold, command_line, path
 from adacc.cli.terminal import echo, format_percent, format_table, join_names, printable, terminal_width
 
 if TYPE_CHECKING:
@@ -45,6 +45,9 @@ def add_parser_to(commands: Any) -> None:
 
 
 def evaluate(options: Namespace) -> None:
+    import adacc
+    from adacc.schemas import head
+
     if options.json is not None:
         check_output(options.json, options.model, options.data)
     model_file = open_model_file(options.model)
@@ -56,6 +59,7 @@ def evaluate(options: Namespace) -> None:
     decision, is_binary = model_file.rule(options), model_file.positive is not None
     scored = _score_rows(model_file, decision, options, target)
     result: dict[str, Any] = {
+        **head("evaluate", adacc.__version__, command_line(options, "model", "data")),
         "model": str(model_file.path),
         "data": options.data,
         "target": target,
@@ -163,14 +167,14 @@ class LabelReader:
 
 def _binary_result(model_file: ModelFile, true: Any, predicted: Any, scores: Any, p: Any) -> dict[str, Any]:
     from adacc import metrics
-    from adacc.evaluation.measures import binary_measures, with_former_names
+    from adacc.evaluation.measures import binary_measures, confusion_counts
 
     (tn, fp), (fn, tp) = metrics.confusion(true, predicted, labels=_order(model_file)).astype(int).tolist()
     measures = binary_measures(true == model_file.positive, predicted == model_file.positive, scores, p)
     return {
         "positive": model_file.labels[model_file.positive or 0],
         "negative": model_file.labels[1 - (model_file.positive or 0)],
-        "confusion": with_former_names(tp, fn, fp, tn, "false_alarms"),
+        "confusion": confusion_counts(tp, fn, fp, tn),
         "measures": {name: None if isnan(measures[name]) else measures[name] for name in MEASURES},
     }
 

@@ -1,25 +1,12 @@
-"""JSON files of the commands: the fields that all of them have, and writing."""
+"""JSON files of the commands, which `adacc.schemas` describes."""
 
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from adacc.files import whole_file
-
-
-def head(name: str, command: str) -> dict[str, Any]:
-    """The first fields of every file: schema, version of adacc, time and command."""
-    import adacc
-
-    return {
-        "schema": {"name": f"adacc-{name}", "version": 1},
-        "adacc": adacc.__version__,
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": command,
-    }
 
 
 def write_json(path: Path, result: dict[str, Any]) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 from adacc.cli.decisions import describe_decision, format_decision
 from adacc.cli.flags import with_flags
-from adacc.cli.json_output import head
 from adacc.cli.options import command_line, text_format
 from adacc.cli.terminal import format_number, format_percent, format_table, printable
 from adacc.cli.train_shared import Trained
@@ -16,7 +15,9 @@ from adacc.cli.train_shared import Trained
 
 def describe(options: Namespace, trained: Trained) -> dict[str, Any]:
     """The trained model, its training rows and its held-out estimate as plain data."""
+    import adacc
     from adacc.comparison.final_model import n_bags
+    from adacc.schemas import head
     from adacc.study.plan import label_of
 
     model, class_rows = trained.model, trained.counts.sum(axis=1)
@@ -24,7 +25,7 @@ def describe(options: Namespace, trained: Trained) -> dict[str, Any]:
     costs = model.get_params(deep=False).get("costs")
     is_binary = trained.positive is not None
     return {
-        **head("train", command_line(options, "data")),
+        **head("train", adacc.__version__, command_line(options, "data")),
         "model": str(options.model),
         "data": options.data,
         "target": options.target,
@@ -114,7 +115,7 @@ def _held_out(result: dict[str, Any], options: Namespace) -> str:
         how = f"{found['rows']:,} rows, and a model of the others"
     if result["decision"] is not None:
         how += f"{', ' if how else ''}without the decision rule"
-    value = found["measures"][metric]
+    value = found["metrics"][metric]
     figure = "undefined" if value is None else f"{shown(metric, value['mean'])} {spread(metric, value['std'])}".strip()
     return (
         f"{FORMATS[metric].label} on {rows}{f' ({how})' if how else ''}: {figure}. "

@@ -60,7 +60,7 @@ def cross_validate(
         "splits": describe(problem),
         "folds": folds or FOLDS,
         "rows": sum(len(split.test) for split in splits),
-        "measures": {name: _spread([each[name] for each in by_fold], splits) for name in names},
+        "metrics": {name: _spread([each[name] for each in by_fold], splits) for name in names},
     }
 
 
@@ -89,7 +89,7 @@ def out_of_bag(model: BaseAdditiveClassifier, problem: BaseProblem) -> dict[str,
         "splits": describe(problem),
         "folds": None if problem.time is None else FOREST_TIME_FOLDS,
         "rows": None,
-        "measures": {
-            "balanced_accuracy": {"mean": accuracy, "std": None, "low": None, "high": None, "parts": [accuracy]}
+        "metrics": {
+            "balanced_accuracy": {"mean": accuracy, "std": None, "low": None, "high": None, "by_fold": [accuracy]}
         },
     }

@@ -7,7 +7,6 @@ import platform
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -20,8 +19,7 @@ from adacc.comparison.multiclass_problem import MulticlassProblem
 from adacc.comparison.problem import BaseProblem
 from adacc.comparison.splits import Split, describe
 from adacc.evaluation.statistics import holm, resampled_t_test
-
-FORMAT = 1
+from adacc.schemas import head
 
 SIGNIFICANCE_LEVEL = 0.05
 
@@ -39,12 +37,12 @@ def spread(values: list[float], splits: Sequence[Split], unlimited: bool = False
     """Mean, standard deviation and 95 % interval of a measure over folds (corrected resampled t-test)."""
     mean = float(np.mean(values))
     if len(values) < 2:
-        return {"mean": mean, "std": None, "low": None, "high": None, "parts": values}
+        return {"mean": mean, "std": None, "low": None, "high": None, "by_fold": values}
     margin = resampled_t_test(values, _test_per_train(splits)).margin
     low, high = max(mean - margin, 0.0), mean + margin
     if not unlimited:
         high = min(high, 1.0)
-    return {"mean": mean, "std": float(np.std(values, ddof=1)), "low": low, "high": high, "parts": values}
+    return {"mean": mean, "std": float(np.std(values, ddof=1)), "low": low, "high": high, "by_fold": values}
 
 
 def _test_per_train(splits: Sequence[Split]) -> float:
@@ -163,7 +161,7 @@ class Leaderboard:
 
     def _failed(self, name: str) -> dict[str, Any] | None:
         errors = [each.error for each in self._in_order(name) if each.error is not None]
-        return {"parts": len(errors), "reason": errors[-1]} if errors else None
+        return {"folds": len(errors), "reason": errors[-1]} if errors else None
 
 
 def report(leaderboard: Leaderboard, command: str, folds: int, repeats: int, stopped: bool = False) -> dict[str, Any]:
@@ -175,10 +173,7 @@ def report(leaderboard: Leaderboard, command: str, folds: int, repeats: int, sto
     n_done = {name: len(outcomes) for name, outcomes in leaderboard.outcomes.items()}
     return plain(
         {
-            "format": FORMAT,
-            "adacc": version("adacc"),
-            "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            "command": command,
+            **head("compare", version("adacc"), command),
             "versions": versions(),
             "stopped": stopped,
             "data": check_data(problem, leaderboard.splits, plan.seed),
@@ -189,8 +184,8 @@ def report(leaderboard: Leaderboard, command: str, folds: int, repeats: int, sto
                 "rounds": plan.rounds,
                 "seed": plan.seed,
                 "metric": leaderboard.metric,
-                "parts": len(leaderboard.splits),
-                "parts_done": min(n_done.get(name, 0) for name in plan.methods),
+                "n_folds": len(leaderboard.splits),
+                "n_folds_done": min(n_done.get(name, 0) for name in plan.methods),
                 "tuned": problem.tuned,
                 **(
                     {"left_out": [leaderboard.contestants[name].label for name in plan.left_out]}
@@ -237,7 +232,8 @@ def _examples(leaderboard: Leaderboard, method: str) -> list[dict[str, Any]]:
     )  # fmt: skip
     is_sample = len(problem.y) < problem.n_rows_of_source
     numbers = [None] * len(split.test) if is_sample else (split.test + 1).tolist()
-    return explained_rows.describe_examples(fitted, problem.X.iloc[split.test], problem.y[split.test], 1, numbers)
+    found = explained_rows.describe_examples(fitted, problem.X.iloc[split.test], problem.y[split.test], 1, numbers)
+    return [{**each, "prediction": str(problem.labels[each["prediction"]])} for each in found]
 
 
 def versions() -> dict[str, str]:
