@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 from rich.text import Text
 
+from adacc.cli.interrupts import forget_interrupts, lost_interrupts_raised, raise_if_interrupted
 from adacc.cli.terminal import printable
 from adacc.comparison import Outcome
 from adacc.comparison.leaderboard import Leaderboard
@@ -74,11 +75,13 @@ def show_progress(outcomes: Iterable[Outcome], leaderboard: Leaderboard, quiet: 
     shown = not quiet and console.is_terminal
     live = Live(get_renderable=screen, console=console, transient=True, refresh_per_second=4) if shown else None
     try:
-        with live or nullcontext():
+        with live or nullcontext(), lost_interrupts_raised():
             for outcome in outcomes:
+                raise_if_interrupted()  # it may be lost in a method, which then fails
                 leaderboard.tell(outcome)
                 progress.advance(task)
     except KeyboardInterrupt:
+        forget_interrupts()
         return False
     return True
 

@@ -63,10 +63,11 @@ class Leaderboard:
 
     def tell(self, outcome: Outcome) -> None:
         """Add an outcome."""
-        self.outcomes.setdefault(outcome.method, []).append(outcome)
+        # Measured first: Ctrl-C may come meanwhile, and an outcome without its measures would be no failure either.
+        measured = measure(outcome, self.splits, self.problem)
         if outcome.predictions is not None:
-            by_split = self.measures.setdefault(outcome.method, {})
-            by_split[outcome.split] = measure(outcome, self.splits, self.problem)
+            self.measures.setdefault(outcome.method, {})[outcome.split] = measured
+        self.outcomes.setdefault(outcome.method, []).append(outcome)
 
     def ranking(self) -> list[str]:
         """Names of the methods, best first; ties keep the order of the plan.
