@@ -9,7 +9,6 @@ import onnxruntime
 import pandas as pd
 import pytest
 from small_study import command
-from support import thinned
 
 import adacc
 from adacc.distributed import DaskBoostingClassifier
@@ -19,6 +18,9 @@ from adacc.export import to_onnx
 
 RULES = ["recall>=0.8", "precision>=0.6", "alerts<=100/1000", "f1", "tuned cost=[[0, 1], [5, 0]]", "threshold=0.2",
          "score=0.1", "top=25", "cost=[[0, 1], [5, 0]]", "fn=amount, fp=3"]  # fmt: skip
+
+
+SETS = ("abalone", "thyroid_sick", "wilt", "mammography", "sick_euthyroid")
 
 
 @pytest.fixture(autouse=True)
@@ -171,10 +173,18 @@ def test_out_of_core_training_takes_rules_without_tuning(table):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", ["booster", "forest"])
-@pytest.mark.parametrize("name", thinned(["wilt", "mammography", "abalone", "thyroid_sick"], ["mammography", "wilt"]))
-def test_the_same_labels_everywhere(load_table, name, kind, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "n_rows"),
+    [
+        ("abalone", 3000),
+        ("thyroid_sick", 3000),
+        *(pytest.param(name, None, marks=pytest.mark.thorough) for name in SETS),
+    ],
+)
+def test_the_same_labels_everywhere(load_table, name, n_rows, kind, tmp_path):
+    """From Python, a loaded file, the command line, ONNX and Dask."""
     X, y = load_table(name)
-    X, y = X[:3000].reset_index(drop=True), y[:3000]
+    X, y = X[:n_rows].reset_index(drop=True), y[:n_rows]
     amount = np.random.default_rng(0).gamma(2.0, 2.0, len(y))
     if kind == "booster":
         model = adacc.BoostingClassifier("adacc1", n_estimators=30, calibration="isotonic", random_state=0)
