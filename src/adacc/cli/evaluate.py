@@ -7,7 +7,7 @@ from math import isnan
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from adacc.cli.decisions import other_columns, rule_columns
+from adacc.cli.decisions import describe_check, format_check, other_columns, rule_columns
 from adacc.cli.evaluate_classes import format_multiclass, multiclass_result
 from adacc.cli.files import check_output
 from adacc.cli.json_output import write_json
@@ -57,7 +57,10 @@ def evaluate(options: Namespace) -> None:
     if not isinstance(target, str):
         raise ValueError(f"{model_file.path} does not store the name of its target column; give it with --target")
     decision, is_binary = model_file.rule(options), model_file.positive is not None
-    scored = _score_rows(model_file, decision, options, target)
+    scored, columns = _score_rows(model_file, decision, options, target)
+    check = None
+    if decision is not None and is_binary:
+        check = describe_check(decision, *(each == model_file.positive for each in scored[:2]), columns)
     result: dict[str, Any] = {
         **head("evaluate", adacc.__version__, command_line(options, "model", "data")),
         "model": str(model_file.path),
@@ -65,6 +68,7 @@ def evaluate(options: Namespace) -> None:
         "target": target,
         "threshold": options.threshold,
         "decision": None if decision is None else decision.rule,
+        "decision_check": check,
         "rows": len(scored[0]),
         **(_binary_result(model_file, *scored) if is_binary else multiclass_result(model_file.labels, *scored)),
     }
@@ -73,13 +77,15 @@ def evaluate(options: Namespace) -> None:
     source = "standard input" if options.data == "-" else options.data
     echo(f"{model_file.path} on {result['rows']:,} rows of {source}\n")
     echo((_format_binary if is_binary else format_multiclass)(result))
+    if decision is not None and check is not None:
+        echo(f"\n{format_check(decision.rule, check)}")
 
 
 def _score_rows(
     model_file: ModelFile, decision: Decision | None, options: Namespace, target: str
-) -> list[NDArray[Any]]:
+) -> tuple[list[NDArray[Any]], dict[str, NDArray[Any]]]:
     """The true and the predicted class index of each row, and of two classes the score and the probability of the
-    positive class, of several the probability of each class.
+    positive class, of several the probability of each class; and the columns that the rule names.
     """
     import numpy as np
 
@@ -88,11 +94,11 @@ def _score_rows(
 
     batches, reader = [], LabelReader(model_file, source_name(options.data), target)
     others = [] if decision is None else other_columns(decision.spec, model_file.kinds)
-    ranked, days = decision is not None and decision.spec.is_ranked, []
+    ranked, found_in = decision is not None and decision.spec.is_ranked, []
     for X, kept in model_file.open(options, dict.fromkeys([target, *others])):
         found = {} if decision is None else rule_columns(decision.spec, X, kept, options.decimal)
         index = np.zeros(len(X)) if ranked else model_file.class_index(X, options.threshold, found)
-        days.append(found)
+        found_in.append(found)
         columns = [reader.read(kept[target]), index.astype(np.int16)]
         if model_file.positive is not None:
             sign = 1.0 if model_file.positive == 1 else -1.0
@@ -106,11 +112,11 @@ def _score_rows(
     if not batches:
         raise TableError(f"{source_name(options.data)} has no rows, only column names")
     scored = [np.concatenate(column) for column in zip(*batches, strict=True)]
+    together = {name: np.concatenate([each[name] for each in found_in]) for name in found_in[0]}
     if ranked:
         assert decision is not None
-        together = {name: np.concatenate([each[name] for each in days]) for name in days[0]}
         scored[1] = decision.class_index(np.round(scored[2], DECIMALS), lambda: scored[3], together).astype(np.int16)
-    return scored
+    return scored, together
 
 
 class LabelReader:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from adacc.algorithms.base import Array
 from adacc.data.columns import is_frame
-from adacc.estimators.decision_tuning import LabelledRows, tune
+from adacc.estimators.decision_tuning import LabelledRows, measures_of_alerts, tune, with_costs
 from adacc.model.decision import Decision, read_costs, untuned
 from adacc.model.decision_spec import DecisionSpec
 from adacc.model.fitted import FittedModel, TuningScores
@@ -112,6 +112,16 @@ def row_costs(spec: DecisionSpec, columns: Mapping[str, NDArray[Any]]) -> tuple[
     if spec.kind != "row_cost":
         return 1.0, 1.0
     return read_costs(spec.fn, columns), read_costs(spec.fp, columns)
+
+
+def achieved_on(
+    decision: Decision, is_positive: NDArray[np.bool_], alert: NDArray[np.bool_], columns: Mapping[str, NDArray[Any]]
+) -> dict[str, float]:
+    """The measures of ``decision.report`` on other rows; `columns` are those that the rule names."""
+    fn, fp = row_costs(decision.spec, columns)
+    rows = LabelledRows(np.zeros(len(alert)), is_positive, np.ones(len(alert)), fn=fn, fp=fp)
+    rows = with_costs(decision.spec, decision.positive, rows)
+    return measures_of_alerts(decision.spec, rows, alert, np.ones(len(alert), dtype=bool))
 
 
 def _warn_uncalibrated(model: FittedModel, spec: DecisionSpec) -> None:
