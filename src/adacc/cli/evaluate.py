@@ -60,7 +60,8 @@ def evaluate(options: Namespace) -> None:
     scored, columns = _score_rows(model_file, decision, options, target)
     check = None
     if decision is not None and is_binary:
-        check = describe_check(decision, *(each == model_file.positive for each in scored[:2]), columns)
+        true, predicted = scored[:2]
+        check = describe_check(decision, true == model_file.positive, predicted == model_file.positive, columns)
     result: dict[str, Any] = {
         **head("evaluate", adacc.__version__, command_line(options, "model", "data")),
         "model": str(model_file.path),

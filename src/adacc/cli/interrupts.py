@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 _received: list[int] = []
 
@@ -19,13 +20,13 @@ _received: list[int] = []
 def interrupts_recorded() -> Iterator[None]:
     """Record Ctrl-C within the block, which ends as a block of `lost_interrupts_raised`."""
     _received.clear()
-    usual = signal.getsignal(signal.SIGINT)
+    usual: Any = signal.getsignal(signal.SIGINT)
     # Only the main thread can set a handler; where Ctrl-C is ignored, it stays so.
     can_record = callable(usual) and threading.current_thread() is threading.main_thread()
 
     def handler(number: int, frame: FrameType | None) -> None:
         _received.append(number)
-        usual(number, frame)  # type: ignore[operator]
+        usual(number, frame)
 
     if can_record:
         signal.signal(signal.SIGINT, handler)
