@@ -138,8 +138,10 @@ def test_a_threshold_is_at_least(tied):
     p = model.predict_proba(X)[:, 1]
     levels = np.unique(np.round(p, 12))
     assert 3 <= len(levels) <= 20
-    for level in levels[:5].tolist():
-        due = (np.round(p, 12) >= level).astype(int)
+    digits = [float(p[np.argmin(np.abs(p - level))]) for level in levels[:3]]  # all digits, as `predict_proba` has
+    assert any(level != round(level, 12) for level in digits)
+    for level in [*levels[:3].tolist(), *digits]:
+        due = (np.round(p, 12) >= round(level, 12)).astype(int)
         model.set_decision(f"threshold={level!r}")
         for where, labels in labels_everywhere(model, X, folder).items():
             np.testing.assert_array_equal(labels, due, err_msg=f"{where} at {level}")

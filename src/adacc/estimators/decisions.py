@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
@@ -15,7 +16,7 @@ from adacc.data.columns import is_frame
 from adacc.estimators.decision_tuning import LabelledRows, measures_of_alerts, tune, with_costs
 from adacc.model.decision import Decision, read_costs, untuned
 from adacc.model.decision_spec import DecisionSpec
-from adacc.model.fitted import FittedModel, TuningScores
+from adacc.model.fitted import DECIMALS, PROBABILITY_DECIMALS, FittedModel, TuningScores
 
 MAX_STORED_ROWS = 10_000
 """Maximum number of rows of a class whose scores a model keeps."""
@@ -82,7 +83,7 @@ def decide(
     model: FittedModel, spec: DecisionSpec, tuning: TuningScores | None, columns: Mapping[str, NDArray[Any]]
 ) -> Decision:
     """Bind a rule to a model, and tune it on scores of rows that the model was trained without."""
-    spec = spec.for_classes(model.classes)
+    spec = _rounded(spec.for_classes(model.classes))
     positive = model.positive_class
     if positive is None:
         _warn_uncalibrated(model, spec)
@@ -105,6 +106,12 @@ def decide(
     fn, fp = row_costs(spec, columns)
     rows = LabelledRows(statistic, tuning.is_positive, tuning.weight, tuning.groups, fn, fp, folds=tuning.folds)
     return tune(spec, positive, rows, tuning.rows)
+
+
+def _rounded(spec: DecisionSpec) -> DecisionSpec:
+    """The rule with its threshold rounded like the numbers it is compared with, so that equal numbers stay equal."""
+    decimals = {"threshold": PROBABILITY_DECIMALS, "score": DECIMALS}.get(spec.kind)
+    return spec if decimals is None else replace(spec, value=round(spec.value, decimals))
 
 
 def row_costs(spec: DecisionSpec, columns: Mapping[str, NDArray[Any]]) -> tuple[Array | float, Array | float]:
