@@ -1,4 +1,4 @@
-"""JSON Schemas of the files that the commands write with --json, and the fields that all of them begin with."""
+"""JSON Schemas of the JSON files that the commands write, and the fields that all of them begin with."""
 
 from __future__ import annotations
 
