@@ -8,8 +8,10 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+from adacc.cli.assessment import add_comparison_columns, train_and_ship
+from adacc.cli.assessment_tables import format_recommendation
 from adacc.cli.compilation import compiled_kernels
-from adacc.cli.files import check_output, check_outputs, check_report_libraries
+from adacc.cli.files import check_outputs, check_report_libraries
 from adacc.cli.flags import with_flags
 from adacc.cli.json_output import write_json
 from adacc.cli.metrics import add_metric, check_metric
@@ -90,6 +92,7 @@ def _add_table(group: Any) -> None:
     group.add_argument(
         "--time", metavar="COL", help="Column of times; each fold is trained on earlier rows and tested on later rows."
     )
+    add_comparison_columns(group)
     add_text_format(group)
     group.add_argument(
         "--max-rows", type=count, default=MAX_ROWS, metavar="N",
@@ -119,9 +122,7 @@ def _add_comparison(group: Any) -> None:
 
 
 def compare(options: Namespace) -> None:
-    for file in filter(None, (options.report, options.json, options.script)):
-        check_output(file, options.data or "-")
-    check_outputs(options, "report", "json", "script")
+    check_outputs(options, ("report", "json", "script"), options.data or "-")
     if options.report is not None:
         check_report_libraries()
     if options.folds < 2:
@@ -170,9 +171,13 @@ def _run(options: Namespace, problem: Any, splits: Any, plan: Any, everyone: dic
         method = result["model"]["method"]
         command = _train_command(options, method, plan.rounds_of(method))
         result["model"]["train_command"] = None if command is None else printable(command)
+        if "decision" in result:
+            result["decision"]["commands"] = train_and_ship(options, command, result["decision"], _stem(options))
     result["winner_script"] = _winner_script(options, result, problem, plan)
     _write(options, result, vega)
     show(result)
+    if "decision" in result and (options.baseline_column is not None or options.subgroup):
+        echo(f"\n{format_recommendation(result['decision'])}")
     _echo_next_steps(options, result)
     if not is_complete:
         raise KeyboardInterrupt("before the end; the results are incomplete")
@@ -184,17 +189,22 @@ def _problem(options: Namespace) -> Any:
     if options.data is None:
         if options.target not in (None, "digit"):
             raise ValueError(f"--target {options.target} needs a table: give a file, or - for standard input")
-        for name in ("drop", "id", "group", "time", "sep", "decimal"):
+        for name in ("drop", "id", "group", "time", "baseline_column", "subgroup", "sep", "decimal"):
             if getattr(options, name):
-                raise ValueError(f"--{name} needs a table: give a file, or - for standard input")
+                raise ValueError(f"--{name.replace('_', '-')} needs a table: give a file, or - for standard input")
         problem: Any = digits(options.positive)
     elif options.target is None:
         raise ValueError(f"--target COL is required: the column of {options.data} to predict")
     else:
         opened = open_input(options)
         problem = read_problem(
-            opened, options.target, options.positive, options.drop, options.id, options.group, options.time
-        )
+            opened, options.target, options.positive, options.drop, options.id, options.group, options.time,
+            options.baseline_column, options.subgroup,
+        )  # fmt: skip
+        if options.baseline_column is not None:
+            echo_note(
+                f"column {options.baseline_column!r} is not used as a feature: today's decision can contain the answer"
+            )
     used = problem.sample(options.max_rows, options.seed)
     if used is not problem and not options.quiet:
         echo_note(f"using a stratified random sample of {len(used.y):,} of {len(problem.y):,} rows (--max-rows)")
@@ -219,12 +229,18 @@ def _train_command(options: Namespace, method: str, rounds: int | None) -> str |
     if options.data is None:
         return None
     arguments = ["adacc", "train", options.data, *option("--target", options.target), "--method", method]
-    given = {"--positive": options.positive, "--drop": options.drop, "--id": options.id, "--group": options.group}
-    for name, value in {**given, "--time": options.time}.items():
+    given = {"--positive": options.positive, "--drop": _not_features(options), "--id": options.id}
+    for name, value in {**given, "--group": options.group, "--time": options.time}.items():
         arguments += option(name, value) if value else []
     arguments += text_format(options)
     arguments += ["--rounds", str(rounds)] if rounds not in (None, 100) else []
     return shlex.join([*arguments, "--model", f"{_stem(options)}.adacc"])
+
+
+def _not_features(options: Namespace) -> list[str]:
+    """The columns of --drop, and today's decision."""
+    baseline = [] if options.baseline_column is None else [options.baseline_column]
+    return list(dict.fromkeys([*options.drop, *baseline]))
 
 
 def _winner_script(options: Namespace, result: dict[str, Any], problem: Any, plan: Any) -> str | None:
@@ -232,7 +248,7 @@ def _winner_script(options: Namespace, result: dict[str, Any], problem: Any, pla
     from adacc.comparison.winner_script import winner_script
 
     reading = {
-        "target": options.target, "positive": options.positive, "drop": list(options.drop), "ids": options.id,
+        "target": options.target, "positive": options.positive, "drop": _not_features(options), "ids": options.id,
         "group": options.group, "time": options.time,
     }  # fmt: skip
     shown = {**result, "command": printable(result["command"])}

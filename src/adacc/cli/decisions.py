@@ -45,22 +45,32 @@ IN_PERCENT = ("recall", "precision")
 
 def add_rule_options(top: ArgumentParser, flag: str) -> None:
     top.add_argument(flag, metavar="RULE", help="Decision rule, such as 'recall>=0.9'; see below.")
+    add_cost_options(top, ": the rule 'fn=COL, fp=--alarm-cost'")
+
+
+def add_cost_options(top: Any, use: str) -> None:
     top.add_argument(
-        "--cost-column", metavar="COL",
-        help="Column of the cost of a false negative, such as an amount: the rule 'fn=COL, fp=--alarm-cost'.",
-    )  # fmt: skip
+        "--cost-column", metavar="COL", help=f"Column of the cost of a false negative, such as an amount{use}."
+    )
     top.add_argument("--alarm-cost", type=cost_value, metavar="C", help="Cost of a false alarm, with --cost-column.")
 
 
 def read_rule(options: Namespace, flag: str) -> DecisionSpec | None:
     """The rule that the options ask for; None if they ask for none."""
-    from adacc.model.decision_spec import DecisionSpec, read_decision
+    from adacc.model.decision_spec import read_decision
 
     text = getattr(options, flag[2:])
-    if options.cost_column is None and options.alarm_cost is None:
-        return None if text is None else read_decision(text)
-    if text is not None:
+    if text is not None and (options.cost_column is not None or options.alarm_cost is not None):
         raise ValueError(f"{flag} and --cost-column are two rules; give one of them")
+    return read_costs_given(options) if text is None else read_decision(text)
+
+
+def read_costs_given(options: Namespace) -> DecisionSpec | None:
+    """The rule of --cost-column and --alarm-cost; None if they are not given."""
+    from adacc.model.decision_spec import DecisionSpec
+
+    if options.cost_column is None and options.alarm_cost is None:
+        return None
     if options.cost_column is None or options.alarm_cost is None:
         raise ValueError("--cost-column and --alarm-cost must be given together")
     return DecisionSpec("row_cost", fn=options.cost_column, fp=options.alarm_cost)
@@ -83,7 +93,7 @@ def rule_columns(
     found = {}
     for name in spec.columns:
         column = X[name] if name in X else kept[name]
-        if decimal == "," and column.dtype == object and name != spec.day_of:
+        if decimal == "," and column.dtype.kind not in "iufb" and name != spec.day_of:
             column = column.map(lambda cell: cell.replace(",", ".") if isinstance(cell, str) else cell)
         found[name] = column.to_numpy()
     return found

@@ -3,29 +3,50 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from contextlib import nullcontext
 from math import isnan
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from adacc.cli.decisions import describe_check, format_check, other_columns, rule_columns
+from adacc.cli.assessment import (
+    add_comparison_columns,
+    assess_rows,
+    columns_to_keep,
+    describe_rule,
+    report_of,
+    report_options,
+)
+from adacc.cli.assessment_tables import format_assessment
+from adacc.cli.decisions import (
+    add_cost_options,
+    describe_check,
+    format_check,
+    other_columns,
+    read_costs_given,
+    rule_columns,
+)
 from adacc.cli.evaluate_classes import format_multiclass, multiclass_result
-from adacc.cli.files import check_output
+from adacc.cli.files import check_outputs, check_report_libraries
 from adacc.cli.json_output import write_json
+from adacc.cli.model_card import add_model_card, write_evaluation_card
 from adacc.cli.model_file import ModelFile, open_model_file
 from adacc.cli.options import add_model, add_text_format, add_threshold, command_line, path
-from adacc.cli.terminal import echo, format_percent, format_table, join_names, printable, terminal_width
+from adacc.cli.terminal import echo, echo_note, format_percent, format_table, join_names, printable, terminal_width
 
 if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
     from adacc.model.decision import Decision
+    from adacc.model.decision_spec import DecisionSpec
 
 EXAMPLES = """\
 examples:
   adacc evaluate fraud.adacc last_year.csv
   adacc evaluate fraud.adacc last_year.csv --threshold 0.2
   adacc evaluate fraud.adacc checked.parquet --target is_fraud --json fraud.json
+  adacc evaluate fraud.adacc last_year.csv --report fraud.html --time day --subgroup region --baseline-column flagged
+  adacc evaluate fraud.adacc last_year.csv --report fraud.html --cost-column amount --alarm-cost 5
 """
 
 
@@ -40,24 +61,60 @@ def add_parser_to(commands: Any) -> None:
     top.add_argument("--target", metavar="COL", help="Target column (default: as in training).")
     add_threshold(top)
     add_text_format(top)
+    report = top.add_argument_group("decision report (two classes)")
+    report.add_argument(
+        "--report", type=path, metavar="FILE.html",
+        help="Write an HTML page for those who decide: figures with intervals, costs, alerts, subgroups, periods.",
+    )  # fmt: skip
+    add_comparison_columns(report)
+    report.add_argument(
+        "--time", metavar="COL",
+        help="Column of times, to report by period and alerts by day: dates, ISO text or whole numbers of days.",
+    )  # fmt: skip
+    add_cost_options(report, " (default: the costs of the model's rule, if it has some)")
     top.add_argument("--json", type=path, metavar="FILE", help="Write the results as JSON.")
+    add_model_card(top)
     top.set_defaults(run=evaluate)
 
 
 def evaluate(options: Namespace) -> None:
-    import adacc
-    from adacc.schemas import head
-
-    if options.json is not None:
-        check_output(options.json, options.model, options.data)
+    outputs = check_outputs(options, ("report", "model_card", "json"), options.model, options.data)
+    if options.report is not None:
+        check_report_libraries()
     model_file = open_model_file(options.model)
-    if options.threshold is not None:
-        model_file.check_two_classes("--threshold")
+    for flag in [*([] if options.threshold is None else ["--threshold"]), *report_options(options)]:
+        model_file.check_two_classes(flag)
     target = options.target or model_file.notes.get("target")
     if not isinstance(target, str):
         raise ValueError(f"{model_file.path} does not store the name of its target column; give it with --target")
-    decision, is_binary = model_file.rule(options), model_file.positive is not None
-    scored, columns = _score_rows(model_file, decision, options, target)
+    with nullcontext() if options.report is None else _vega_in_background() as vega:
+        result = _result(model_file, options, target)
+        _write(model_file, result, options, vega)
+    source = "standard input" if options.data == "-" else options.data
+    echo(f"{model_file.path} on {result['rows']:,} rows of {source}\n")
+    echo((format_multiclass if model_file.positive is None else _format_binary)(result))
+    if result["decision_check"] is not None:
+        echo(f"\n{format_check(result['decision'], result['decision_check'])}")
+    if report_options(options):
+        echo(f"\n{format_assessment(result['assessment'])}")
+    for name in ("report", "model_card"):
+        if name in outputs:
+            echo(f"\n{name.replace('_', ' ').capitalize()}: {printable(outputs[name])}")
+
+
+def _result(model_file: ModelFile, options: Namespace, target: str) -> dict[str, Any]:
+    """All results as plain data."""
+    import adacc
+    from adacc.schemas import head
+
+    costs, decision = read_costs_given(options), model_file.rule(options)
+    if options.baseline_column in model_file.kinds:
+        echo_note(
+            f"column {options.baseline_column!r} of --baseline-column is a feature of the model, which is then not "
+            "independent of today's decisions"
+        )
+    scored, kept, columns = _score_rows(model_file, decision, costs, options, target)
+    is_binary = model_file.positive is not None
     check = None
     if decision is not None and is_binary:
         true, predicted = scored[:2]
@@ -73,33 +130,57 @@ def evaluate(options: Namespace) -> None:
         "rows": len(scored[0]),
         **(_binary_result(model_file, *scored) if is_binary else multiclass_result(model_file.labels, *scored)),
     }
+    if is_binary and (options.json is not None or options.model_card is not None or report_options(options)):
+        spec = decision.spec if costs is None and decision is not None else costs
+        result["decision_rule"] = describe_rule(model_file, decision, options.threshold)
+        result["assessment"] = assess_rows(model_file, scored, kept, spec, columns, options)
+    return result
+
+
+def _vega_in_background() -> Any:
+    from adacc.report.vega import bundled_in_background
+
+    return bundled_in_background()
+
+
+def _write(model_file: ModelFile, result: dict[str, Any], options: Namespace, vega: Any) -> None:
     if options.json is not None:
         write_json(options.json, result)
-    source = "standard input" if options.data == "-" else options.data
-    echo(f"{model_file.path} on {result['rows']:,} rows of {source}\n")
-    echo((_format_binary if is_binary else format_multiclass)(result))
-    if decision is not None and check is not None:
-        echo(f"\n{format_check(decision.rule, check)}")
+    if options.report is not None:
+        from adacc.report import write
+
+        write(report_of(model_file, result, options), options.report, vega)
+    if options.model_card is not None:
+        write_evaluation_card(options, model_file, result)
 
 
 def _score_rows(
-    model_file: ModelFile, decision: Decision | None, options: Namespace, target: str
-) -> tuple[list[NDArray[Any]], dict[str, NDArray[Any]]]:
-    """The true and the predicted class index of each row, and of two classes the score and the probability of the
-    positive class, of several the probability of each class; and the columns that the rule names.
+    model_file: ModelFile, decision: Decision | None, costs: DecisionSpec | None, options: Namespace, target: str
+) -> tuple[list[NDArray[Any]], pd.DataFrame, dict[str, NDArray[Any]]]:
+    """What is known of each row: arrays, the columns of the decision report, and those that the rule and costs name.
+
+    The arrays are the true and the predicted class index and, of two classes, the score and the probability of the
+    positive class; of several, the probability of each class.
     """
     import numpy as np
+    import pandas as pd
 
     from adacc.model.fitted import DECIMALS
     from adacc.tables.errors import TableError, source_name
 
     batches, reader = [], LabelReader(model_file, source_name(options.data), target)
-    others = [] if decision is None else other_columns(decision.spec, model_file.kinds)
-    ranked, found_in = decision is not None and decision.spec.is_ranked, []
-    for X, kept in model_file.open(options, dict.fromkeys([target, *others])):
-        found = {} if decision is None else rule_columns(decision.spec, X, kept, options.decimal)
-        index = np.zeros(len(X)) if ranked else model_file.class_index(X, options.threshold, found)
-        found_in.append(found)
+    specs = [spec for spec in (None if decision is None else decision.spec, costs) if spec is not None]
+    others = [name for spec in specs for name in other_columns(spec, model_file.kinds)]
+    reported = columns_to_keep(options)
+    ranked, named, kept_columns = decision is not None and decision.spec.is_ranked, [], []
+    for X, kept in model_file.open(options, dict.fromkeys([target, *others, *reported])):
+        found: dict[str, NDArray[Any]] = {}
+        for spec in specs:
+            found |= rule_columns(spec, X, kept, options.decimal)
+        of_rule = {} if decision is None else {name: found[name] for name in decision.spec.columns}
+        index = np.zeros(len(X)) if ranked else model_file.class_index(X, options.threshold, of_rule)
+        named.append(found)
+        kept_columns.append(kept[reported])
         columns = [reader.read(kept[target]), index.astype(np.int16)]
         if model_file.positive is not None:
             sign = 1.0 if model_file.positive == 1 else -1.0
@@ -113,11 +194,11 @@ def _score_rows(
     if not batches:
         raise TableError(f"{source_name(options.data)} has no rows, only column names")
     scored = [np.concatenate(column) for column in zip(*batches, strict=True)]
-    together = {name: np.concatenate([each[name] for each in found_in]) for name in found_in[0]}
+    together = {name: np.concatenate([each[name] for each in named]) for name in named[0]}
     if ranked:
         assert decision is not None
         scored[1] = decision.class_index(np.round(scored[2], DECIMALS), lambda: scored[3], together).astype(np.int16)
-    return scored, together
+    return scored, pd.concat(kept_columns), together
 
 
 class LabelReader:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
+from collections.abc import Iterable
 from importlib.util import find_spec
 from itertools import combinations
 from pathlib import Path
@@ -27,12 +28,16 @@ def check_output(path: Path, *inputs: str | Path) -> None:
             raise ValueError(f"{path} is an input of this command and would be overwritten; give another output file")
 
 
-def check_outputs(options: Namespace, *names: str) -> None:
-    """Raise ValueError if two options name the same output file."""
-    outputs = {name: path for name in names if (path := getattr(options, name)) is not None}
-    for one, other in combinations(outputs, 2):
-        if outputs[one] == outputs[other]:
-            raise ValueError(f"--{one} and --{other} must be different files, got {outputs[one]} for both")
+def check_outputs(options: Namespace, names: Iterable[str], *inputs: str | Path) -> dict[str, Path]:
+    """The output files that are given, by option; raises ValueError if one cannot be written or is given twice."""
+    given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    for file in given.values():
+        check_output(file, *inputs)
+    for one, other in combinations(given, 2):
+        if given[one] == given[other]:
+            flags = (f"--{name.replace('_', '-')}" for name in (one, other))
+            raise ValueError(f"{' and '.join(flags)} must be different files, got {given[one]} for both")
+    return given
 
 
 def check_report_libraries() -> None:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adacc.cli.compilation import compiled_kernels
 from adacc.cli.decisions import RULES_HELP, add_rule_options, expects_calibration, read_rule
-from adacc.cli.files import check_output, check_outputs
+from adacc.cli.files import check_outputs
 from adacc.cli.json_output import write_json
 from adacc.cli.metrics import add_metric, check_metric
+from adacc.cli.model_card import add_model_card, write_training_card
 from adacc.cli.options import (
     QUOTING_HELP,
     add_text_format,
@@ -29,6 +30,7 @@ from adacc.cli.train_result import describe, format_result
 from adacc.cli.train_shared import (
     Trained,
     check_rule_columns,
+    class_rows,
     costs_by_label,
     dropped_columns,
     monotonic_by_name,
@@ -142,6 +144,7 @@ def add_parser_to(commands: Any) -> None:
         help="Directory for the temporary files of --memory-limit: 1 byte per cell and 45 per row (default: TMPDIR or "
         "/var/tmp).",
     )  # fmt: skip
+    add_model_card(top)
     top.set_defaults(run=train)
 
 
@@ -158,10 +161,7 @@ class Labels(NamedTuple):
 
 
 def train(options: Namespace) -> None:
-    check_output(options.model, options.data)
-    if options.json is not None:
-        check_output(options.json, options.data)
-        check_outputs(options, "model", "json")
+    check_outputs(options, ("model", "model_card", "json"), options.data)
     is_default = options.method is None
     if is_default:
         options.method = RECOMMENDED if options.memory_limit is None else RECOMMENDED_OUT_OF_CORE
@@ -185,9 +185,12 @@ def train(options: Namespace) -> None:
         "others": trained.others,
         "command": command_line(options, "data"),
         "source": options.data,
+        "class_rows": class_rows(trained),
     }
     trained.model.save(options.model, notes)
     result = describe(options, trained)
+    if options.model_card is not None:
+        write_training_card(options, trained.model, notes)
     if options.json is not None:
         write_json(options.json, result)
     echo(format_result(options, trained, result, is_default))

@@ -71,6 +71,8 @@ def format_result(options: Namespace, trained: Trained, result: dict[str, Any], 
     lines += ["", _class_table(result), "", with_flags(_held_out(result, options), options)]
     if model.decision_ is not None:
         lines += ["", format_decision(model.decision_)]
+    if options.model_card is not None:
+        lines += ["", f"Model card: {printable(options.model_card)}"]
     lines += ["", f"{options.model}: {_format_bytes(options.model.stat().st_size)}. Next:"]
     predict = ["adacc", "predict", str(options.model), "NEW.csv", *text_format(options), "--proba", "-o", "scores.csv"]
     explain = ["adacc", "explain", str(options.model)]

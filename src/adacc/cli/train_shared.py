@@ -30,6 +30,12 @@ class Trained(NamedTuple):
     no_held_out: str | None = None  # the reason if the rows allow no estimate
 
 
+def class_rows(trained: Trained) -> dict[str, int]:
+    """Number of training rows of each class."""
+    labels = trained.model.classes_.tolist()
+    return {str(label): int(n) for label, n in zip(labels, trained.counts.sum(axis=1), strict=True)}
+
+
 def split_columns(options: Namespace) -> list[str]:
     """The columns of --group and --time, which are not features."""
     names = [name for name in (options.group, options.time) if name is not None]

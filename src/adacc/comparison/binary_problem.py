@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -34,6 +34,10 @@ class Problem(BaseProblem):
     time: pd.Series | None = None
     # number of labels of the target; if more than two, the negative class consists of all but the positive one
     n_labels: int = 2
+    # columns of the decision report: the name of that of today's decisions, whether they are alerts, and subgroups
+    baseline: str | None = None
+    today: NDArray[np.bool_] | None = None
+    subgroups: pd.DataFrame | None = None
 
     measures: ClassVar[Mapping[str, Measure]] = MEASURES
     tuned: ClassVar[str] = "the cost of the common class, by F1 on the training rows"
@@ -42,6 +46,13 @@ class Problem(BaseProblem):
     @property
     def labels(self) -> Sequence[Any]:
         return self.negative, self.positive
+
+    def take(self, rows: NDArray[np.intp]) -> Self:
+        return replace(
+            super().take(rows),
+            today=None if self.today is None else self.today[rows],
+            subgroups=None if self.subgroups is None else self.subgroups.iloc[rows],
+        )
 
     def describe(self) -> dict[str, Any]:
         return {

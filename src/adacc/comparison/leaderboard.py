@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 
 from adacc.comparison import explained_rows, final_model
+from adacc.comparison.binary_problem import Problem
 from adacc.comparison.cross_validation import Contestant, Outcome, Plan, pool_predictions
 from adacc.comparison.data_checks import check_data
+from adacc.comparison.decision import HeldOutScores, describe_decision
 from adacc.comparison.multiclass_problem import MulticlassProblem
 from adacc.comparison.problem import BaseProblem
 from adacc.comparison.splits import Split, describe
@@ -110,9 +112,20 @@ class Leaderboard:
 
     def pooled(self, name: str) -> dict[str, Any]:
         """Curves and counts of a method on the pooled test rows of the first repeat."""
-        first = [each for each in self._in_order(name) if each.predictions and self.splits[each.split].repeat == 0]
-        rows, predictions = pool_predictions(first or self._in_order(name), self.splits)
+        rows, predictions = pool_predictions(self._of_first_repeat(name), self.splits)
         return self.problem.pooled(rows, predictions)
+
+    def held_out(self, name: str) -> HeldOutScores:
+        """The scores of a method of two classes on the test rows of the first repeat."""
+        outcomes = self._of_first_repeat(name)
+        rows, predictions = pool_predictions(outcomes, self.splits)
+        folds = [np.full(len(self.splits[each.split].test), each.split) for each in outcomes if each.predictions]
+        return HeldOutScores(rows, np.concatenate(folds), predictions.scores)
+
+    def _of_first_repeat(self, name: str) -> list[Outcome]:
+        outcomes = self._in_order(name)
+        first = [each for each in outcomes if each.predictions and self.splits[each.split].repeat == 0]
+        return first or outcomes
 
     def _in_order(self, name: str) -> list[Outcome]:
         """The outcomes of a method by split; parallel workers return them in any order."""
@@ -172,6 +185,7 @@ def report(leaderboard: Leaderboard, command: str, folds: int, repeats: int, sto
         if entry["metrics"]:
             entry["pooled"] = leaderboard.pooled(entry["name"])
     n_done = {name: len(outcomes) for name, outcomes in leaderboard.outcomes.items()}
+    model = _best_own_model(leaderboard, table)
     return plain(
         {
             **head("compare", version("adacc"), command),
@@ -195,7 +209,8 @@ def report(leaderboard: Leaderboard, command: str, folds: int, repeats: int, sto
                 ),
             },
             "methods": table,
-            "model": _best_own_model(leaderboard, table),
+            "model": model,
+            **({} if model is None else _decision(leaderboard, model)),
         }
     )
 
@@ -221,6 +236,15 @@ def _best_own_model(leaderboard: Leaderboard, table: list[dict[str, Any]]) -> di
                     described["examples"] = _examples(leaderboard, entry["name"])
                 return {"method": entry["name"], "label": entry["label"], **described}
     return None
+
+
+def _decision(leaderboard: Leaderboard, model: dict[str, Any]) -> dict[str, Any]:
+    """The decision report of the best adacc method of two classes: ``"decision"`` of a report."""
+    problem = leaderboard.problem
+    if not isinstance(problem, Problem):
+        return {}
+    decided = describe_decision(problem, leaderboard.held_out(model["method"]))
+    return {"decision": {"method": model["method"], "label": model["label"], **decided}}
 
 
 def _examples(leaderboard: Leaderboard, method: str) -> list[dict[str, Any]]:

@@ -12,7 +12,10 @@ import pandas as pd
 
 from adacc.comparison.binary_problem import Problem
 from adacc.comparison.multiclass_problem import MulticlassProblem
+from adacc.evaluation.subgroups import read_groups
+from adacc.evaluation.today import read_alerts
 from adacc.tables import TableError, check_features, open_table, read_frame, read_labels, read_target
+from adacc.tables.errors import missing_column
 from adacc.tables.sources import OpenTable
 
 DIGITS = "digits"
@@ -32,30 +35,56 @@ def read_problem(
     ids: str | None = None,
     group: str | None = None,
     time: str | None = None,
+    # Columns of the decision report: today's decisions, which are not a feature, and subgroups, which may be.
+    baseline: str | None = None,
+    subgroups: Iterable[str] = (),
 ) -> Problem | MulticlassProblem:
     """Read a table; raises TableError if it cannot be used."""
     split_columns = list(dict.fromkeys(name for name in (group, time) if name is not None))
-    dropped = list(dict.fromkeys([*drop, *([] if ids is None else [ids])]))
+    dropped = list(dict.fromkeys([*drop, *(name for name in (ids, baseline) if name is not None)]))
+    reported = list(dict.fromkeys([*([] if baseline is None else [baseline]), *subgroups]))
+    kept = [name for name in dict.fromkeys([*split_columns, *reported]) if name in (*split_columns, *dropped)]
     with closing(open_table(source)) as opened:
         where = opened.where
-        if target in split_columns:
-            raise TableError(f"{where}: column {target!r} is what is predicted, and cannot decide the splits too")
-        frame = read_frame(opened, dropped, split_columns, target)
+        _check_reported(opened, target, split_columns, reported)
+        frame = read_frame(opened, [name for name in dropped if name not in kept], kept, target)
     classes, numbers = np.unique(read_labels(frame, target, where), return_inverse=True)
     several = positive is None and len(classes) > 2
     binary = None if several else read_target(frame, target, positive, where)
-    X = frame.drop(columns=[target, *split_columns])
+    X = frame.drop(columns=[target, *kept])
     check_features(X, where)
     rows: dict[str, Any] = {
         "X": X,
         "n_rows_of_source": len(frame),
-        "dropped": (*dropped, *split_columns),
+        "dropped": (*(name for name in dropped if name not in split_columns), *split_columns),
         "group": None if group is None else frame[group],
         "time": None if time is None else frame[time],
     }
     if binary is None:
+        if reported:
+            raise TableError(f"{where}: the decision report needs two classes, got {len(classes)}; name a positive one")
         return MulticlassProblem(where, target, tuple(classes.tolist()), y=numbers.astype(np.int8), **rows)
+    if baseline is not None:
+        others = [label for label in classes.tolist() if label != binary.positive]
+        rows |= {"baseline": baseline, "today": read_alerts(frame[baseline], baseline, binary.positive, others)}
+    if subgroups:
+        rows["subgroups"] = frame[list(dict.fromkeys(subgroups))]
+        for name, column in rows["subgroups"].items():
+            read_groups(column, str(name))  # raises an error now rather than after the comparison
     return Problem(where, target, binary.positive, binary.other, y=binary.y, n_labels=len(classes), **rows)
+
+
+def _check_reported(opened: OpenTable, target: str, split_columns: list[str], reported: list[str]) -> None:
+    """Raise TableError if a column is missing, or is the target."""
+    if target in split_columns:
+        raise TableError(f"{opened.where}: column {target!r} is what is predicted, and cannot decide the splits too")
+    if target in reported:
+        raise TableError(
+            f"{opened.where}: column {target!r} is what is predicted, and cannot be a subgroup or today's decision too"
+        )
+    for name in reported:
+        if name not in opened.names:
+            raise missing_column(opened.where, name, opened.names)
 
 
 def digits(positive: str | None = None) -> Problem:

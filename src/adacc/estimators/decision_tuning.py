@@ -168,6 +168,12 @@ def threshold_at(levels: Array, i: int) -> float:
     return float(middle if i == 0 or middle > levels[i - 1] else levels[i])
 
 
+def find_threshold(spec: DecisionSpec, rows: LabelledRows) -> float:
+    """The threshold that a rule without costs chooses on some rows, without intervals."""
+    chosen, _ = choose(spec, next(_resampled(rows, None, 1)))
+    return threshold_at(rows.levels, chosen)
+
+
 def tune(spec: DecisionSpec, positive: int, rows: LabelledRows, source: str, seed: int = 0) -> Decision:
     """Tune the threshold of a rule if it needs that, and measure what the rule achieves.
 

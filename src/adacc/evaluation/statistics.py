@@ -158,7 +158,7 @@ def bootstrap(values: ArrayLike, confidence: float = 0.95, n_draws: int = 10_000
     return Interval(float(low), float(high))
 
 
-def wilson(successes: int, n: int, confidence: float = 0.95) -> Interval:
+def wilson(successes: float, n: float, confidence: float = 0.95) -> Interval:
     """Wilson's score interval of a share [Wilson 1927], which is inside [0, 1] for any counts.
 
     Examples

@@ -135,7 +135,7 @@ def _lines(result: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _share_axis(field: str, title: str) -> dict[str, Any]:
+def share_axis(field: str, title: str) -> dict[str, Any]:
     axis = alt.Axis(format=".0%", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
     return {"shorthand": f"{field}:Q", "title": title, "axis": axis, "scale": alt.Scale(domain=[0, 1])}
 
@@ -161,15 +161,15 @@ def _curves(result: dict[str, Any], data: str, x: alt.X, y: alt.Y) -> list[Any]:
 
 def roc(result: dict[str, Any]) -> Spec:
     """ROC curves."""
-    x = alt.X(**_share_axis("x", "false positive rate"))
-    y = alt.Y(**_share_axis("y", "true positive rate"))
+    x = alt.X(**share_axis("x", "false positive rate"))
+    y = alt.Y(**share_axis("y", "true positive rate"))
     return spec(alt.layer(_diagonal(), *_curves(result, "roc", x, y)).properties(height=SQUARE))
 
 
 def precision_recall(result: dict[str, Any]) -> Spec:
     """Precision-recall curves."""
-    x = alt.X(**_share_axis("x", "recall (TPR)"))
-    y = alt.Y(**_share_axis("y", "precision"))
+    x = alt.X(**share_axis("x", "recall (TPR)"))
+    y = alt.Y(**share_axis("y", "precision"))
     return spec(alt.layer(*_curves(result, "pr", x, y)).properties(height=SQUARE))
 
 
@@ -177,7 +177,7 @@ def calibration(result: dict[str, Any]) -> Spec:
     """Observed share of positive rows against predicted probability; larger dots stand for more rows."""
     channels = _lines(result)
     fill = channels.pop("fill")
-    x, y = alt.X(**_share_axis("x", "predicted probability")), alt.Y(**_share_axis("y", "observed share"))
+    x, y = alt.X(**share_axis("x", "predicted probability")), alt.Y(**share_axis("y", "observed share"))
     size = alt.Size("rows:Q", legend=None, scale=alt.Scale(range=[25, 220]))
     tooltip = [
         alt.Tooltip("label:N", title="method"),

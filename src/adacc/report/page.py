@@ -33,6 +33,8 @@ def render(result: dict[str, Any], vega: Callable[[], str] = bundle) -> str:
     if multiclass_text.has_several_classes(result):
         return render_multiclass(result, vega)
     from adacc.report.charts import compare_charts
+    from adacc.report.decision_charts import decision_charts
+    from adacc.report.decision_tables import about_comparison_decision
     from adacc.report.model_charts import model_charts
     from adacc.report.model_text import about_model
     from adacc.report.theme import line_styles
@@ -40,6 +42,9 @@ def render(result: dict[str, Any], vega: Callable[[], str] = bundle) -> str:
     result = _finite(result)
     model = result["model"]
     charts = compare_charts(result) | (model_charts(model) if model else {})
+    decided = result.get("decision")
+    if decided is not None:
+        charts |= decision_charts(decided["assessment"])
     return _page(
         "report.html",
         result,
@@ -55,6 +60,7 @@ def render(result: dict[str, Any], vega: Callable[[], str] = bundle) -> str:
         chosen=_chosen(text.finished(result)),
         class_counts=text.class_counts(result["data"]),
         model=about_model(model, result["data"]["positive"]) if model else None,
+        decided=about_comparison_decision(decided) if decided else None,
         **_common_tables(result),
     )
 
@@ -118,9 +124,36 @@ def render_model(result: dict[str, Any], vega: Callable[[], str] = bundle) -> st
     )
 
 
+def render_evaluation(result: dict[str, Any], vega: Callable[[], str] = bundle) -> str:
+    """The report of the decisions of a model on labelled rows, from `adacc evaluate`."""
+    from adacc.report.decision_charts import decision_charts
+    from adacc.report.decision_tables import about_decision
+
+    result = _finite(result)
+    source = "standard input" if result["data"] == "-" else Path(result["data"]).name
+    return _page(
+        "evaluation.html",
+        result,
+        vega,
+        charts=decision_charts(result["assessment"]),
+        data={},
+        title=f"Decisions about {text.quoted(result['positive'])} in {source}",
+        source=source,
+        decided=about_decision(result),
+        model=None,
+        winner_script=None,
+        protocol=[
+            ("Model", f"{result['model']} ({result['method']})"),
+            ("Rows", f"{result['rows']:,} of {source}, {result['assessment']['positives']:,} positive"),
+            ("Target", str(result["target"])),
+        ],
+    )
+
+
 def write(result: dict[str, Any], path: str | os.PathLike[str], vega: Callable[[], str] = bundle) -> None:
-    """Write the report of a comparison, or of a model, atomically; an existing file is replaced."""
-    page = (render if "methods" in result else render_model)(result, vega)
+    """Write the report of a comparison, an evaluation or a model, atomically; an existing file is replaced."""
+    render_kind = render if "methods" in result else render_evaluation if "assessment" in result else render_model
+    page = render_kind(result, vega)
     # A file name that is not valid Unicode is shown with question marks.
     with whole_file(path) as scratch:
         scratch.write_bytes(page.encode("utf-8", "replace"))

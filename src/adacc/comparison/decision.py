@@ -1,0 +1,125 @@
+"""The decision report of the best adacc method of a comparison, from its predictions of test rows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from adacc.comparison.binary_problem import Problem
+from adacc.estimators.decision_tuning import LabelledRows, find_threshold, tune
+from adacc.evaluation.assessment import DecidedRows, assess, describe_report
+from adacc.evaluation.decision_costs import Policy, compare_policies
+from adacc.model.decision_spec import DecisionSpec, read_decision
+
+USUAL_RULES = ("f1", "recall>=0.9", "precision>=0.5", "alerts<=20/1000")
+"""Rules that the report compares; others are added if decisions of today are known."""
+
+
+@dataclass(frozen=True)
+class HeldOutScores:
+    """Scores of test rows, each by the model of a fold that was not fitted on it."""
+
+    rows: NDArray[np.intp]  # numbers of the rows
+    folds: NDArray[np.intp]
+    scores: NDArray[np.float64]  # above 0 the method predicts the positive class
+
+    def labelled(self, problem: Problem, which: NDArray[np.bool_] | slice = slice(None)) -> LabelledRows:
+        """Some of the rows, to tune a rule on."""
+        rows = self.rows[which]
+        groups = None
+        if problem.group is not None:
+            groups = pd.factorize(problem.group.iloc[rows])[0].astype(np.intp)
+        return LabelledRows(
+            self.scores[which], problem.y[rows] == 1, np.ones(len(rows)), groups, folds=self.folds[which]
+        )
+
+    def alerts(self, spec: DecisionSpec | None, problem: Problem) -> NDArray[np.bool_]:
+        """The decisions of a rule whose threshold for the rows of a fold is tuned on the other folds.
+
+        None is the decision of the method.
+        """
+        if spec is None:
+            return self.scores > 0.0
+        alert = np.zeros(len(self.rows), dtype=bool)
+        for fold in np.unique(self.folds):
+            here = self.folds == fold
+            threshold = find_threshold(spec, self.labelled(problem, ~here))
+            alert[here] = self.scores[here] >= threshold
+        return alert
+
+
+def describe_decision(problem: Problem, found: HeldOutScores) -> dict[str, Any]:
+    """A recommended rule, what it achieves on the test rows, and other rules, as plain data."""
+    is_positive = problem.y[found.rows] == 1
+    today = None if problem.today is None else problem.today[found.rows]
+    several_folds = len(np.unique(found.folds)) > 1
+    spec, reason = _recommend(today) if several_folds else (None, "only one fold is complete, and rules need another")
+    alert = found.alerts(spec, problem)
+    assessment = assess(
+        DecidedRows(is_positive, alert, found.scores, today),
+        {} if problem.subgroups is None else {name: each.iloc[found.rows] for name, each in problem.subgroups.items()},
+        None if problem.time is None else (str(problem.time.name), problem.time.iloc[found.rows]),
+    )
+    return {
+        "positive": str(problem.positive),
+        "negative": str(problem.negative),
+        "assessment": assessment.to_dict(),
+        "decision_rule": _describe_rule(spec, problem, found),
+        "reason": reason,
+        "rules": list(_rules(problem, found, is_positive, today)) if several_folds else [],
+        "columns": {"baseline": problem.baseline, "time": None if problem.time is None else str(problem.time.name)},
+        "commands": {},
+    }
+
+
+def _recommend(today: NDArray[np.bool_] | None) -> tuple[DecisionSpec | None, str]:
+    """A rule, and why it is recommended."""
+    if today is not None and today.any():
+        return _as_many_as(today), "it raises as many alerts as today’s decisions, and so needs the same capacity"
+    return read_decision("f1"), "it balances recall and precision, where neither the costs nor a capacity are known"
+
+
+def _as_many_as(today: NDArray[np.bool_]) -> DecisionSpec:
+    return read_decision(f"alerts<={1000 * float(today.mean()):.3g}/1000")
+
+
+def _rules(
+    problem: Problem, found: HeldOutScores, is_positive: NDArray[np.bool_], today: NDArray[np.bool_] | None
+) -> Iterator[dict[str, Any]]:
+    """What the method's own decision and some rules achieve."""
+    names = list(USUAL_RULES)
+    if today is not None and today.any():
+        names.insert(0, str(_as_many_as(today)))
+        if (today & is_positive).any():
+            names.insert(1, f"recall>={float(today[is_positive].mean()):.3g}")
+    for name in (None, *dict.fromkeys(names)):
+        alert = found.alerts(None if name is None else read_decision(name), problem)
+        policy: Policy = compare_policies(is_positive, alert, alert, None)[0]
+        yield {
+            "rule": name,
+            **{
+                each: vars(getattr(policy, each))
+                for each in ("recall", "precision", "alerts_per_1000", "true_negative_rate")
+            },
+        }
+
+
+def _describe_rule(spec: DecisionSpec | None, problem: Problem, found: HeldOutScores) -> dict[str, Any]:
+    """The rule tuned on all test rows, with the intervals that it states for new rows."""
+    if spec is None:
+        return {"rule": None, "statistic": None, "threshold": None, "stated": None}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a rule that cannot be met is visible in the figures
+        decision = tune(spec, 1, found.labelled(problem), "held-out")
+    return {
+        "rule": str(spec),
+        "statistic": None,  # the threshold of the model that is trained on all rows is another one
+        "threshold": None,
+        "stated": describe_report(decision.report),
+    }

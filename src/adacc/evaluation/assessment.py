@@ -1,0 +1,123 @@
+"""What a decision rule achieves on labelled rows of two classes: the figures of a report, as plain data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adacc.evaluation.decision_costs import Agreement, Costs, Policy, compare_policies
+from adacc.evaluation.estimates import Array, Estimate, mean_of_shares, ranking_areas, share
+from adacc.evaluation.periods import Periods, by_period
+from adacc.evaluation.ranking_curve import RankingCurve, TopRows
+from adacc.evaluation.subgroups import CHECKED, GroupFigures, by_group, read_groups
+from adacc.model.decision import DecisionReport
+
+
+@dataclass(frozen=True)
+class DecidedRows:
+    """Rows with known classes, their scores and the decisions about them."""
+
+    is_positive: NDArray[np.bool_]
+    alert: NDArray[np.bool_]  # whether the rule predicts the positive class
+    scores: Array  # rank the rows; larger for the positive class
+    today: NDArray[np.bool_] | None = None  # whether today's decision is an alert
+    costs: Costs | None = None
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """The figures of a decision rule. Shares are between 0 and 1, costs in the unit of the costs that were given."""
+
+    rows: int
+    positives: int
+    # recall, precision, alerts_per_1000, true_negative_rate, balanced_accuracy, auc, average_precision
+    figures: dict[str, Estimate]
+    confusion: dict[str, int]
+    rule: TopRows  # the alerts of the rule
+    capacity: list[TopRows]  # other numbers of alerts, by score
+    gains: list[TopRows]
+    curve: dict[str, list[float]]
+    policies: list[Policy]  # the rule beside others; empty without costs and decisions of today
+    agreement: Agreement | None  # with the decisions of today
+    subgroups: dict[str, list[GroupFigures]]  # by column
+    periods: Periods | None
+    n_checked: int  # number of intervals of groups and periods that could exclude the value of all rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as JSON can store them."""
+        return asdict(self)
+
+
+def assess(
+    rows: DecidedRows,
+    subgroups: Mapping[str, Any] | None = None,  # values by column
+    times: tuple[str, Any] | None = None,  # name and values of the column of times
+) -> Assessment:
+    """Compute all figures; raises ValueError if a column of subgroups or times cannot be used."""
+    is_positive, alert = rows.is_positive, rows.alert
+    tp, fp, fn, tn = (
+        int(each.sum()) for each in (is_positive & alert, ~is_positive & alert, is_positive & ~alert,
+                                     ~is_positive & ~alert)
+    )  # fmt: skip
+    overall = GroupFigures.of("all rows", is_positive, alert)
+    periods = None if times is None else by_period(times[1], times[0], is_positive, alert, overall)
+    groups = {
+        name: by_group(read_groups(values, name), is_positive, alert, overall)
+        for name, values in (subgroups or {}).items()
+    }
+    curve = RankingCurve(rows.scores, is_positive, None if periods is None else periods.days)
+    each_group = [
+        *(group for of_column in groups.values() for group in of_column),
+        *(() if periods is None else (period.figures for period in periods.periods)),
+    ]
+    return Assessment(
+        rows=len(alert),
+        positives=tp + fn,
+        figures=_figures(rows, tp, fp, fn, tn),
+        confusion={"true_positives": tp, "false_negatives": fn, "false_positives": fp, "true_negatives": tn},
+        rule=TopRows.of(tp + fp, tp, len(alert), tp + fn, None if periods is None else periods.days),
+        capacity=curve.capacities(),
+        gains=curve.gains(),
+        curve=curve.curve(),
+        policies=compare_policies(is_positive, alert, rows.today, rows.costs),
+        agreement=None if rows.today is None else Agreement.of(is_positive, alert, rows.today),
+        subgroups=groups,
+        periods=periods,
+        n_checked=sum(getattr(group, name).value is not None for group in each_group for name in CHECKED),
+    )
+
+
+def _figures(rows: DecidedRows, tp: int, fp: int, fn: int, tn: int) -> dict[str, Estimate]:
+    recall, true_negative_rate = share(tp, tp + fn), share(tn, tn + fp)
+    auc, average_precision = ranking_areas(rows.scores, rows.is_positive)
+    return {
+        "recall": recall,
+        "precision": share(tp, tp + fp),
+        "alerts_per_1000": share(tp + fp, len(rows.alert)).times(1000),
+        "true_negative_rate": true_negative_rate,
+        "balanced_accuracy": mean_of_shares(recall, true_negative_rate),
+        "auc": auc,
+        "average_precision": average_precision,
+    }
+
+
+def describe_report(report: DecisionReport | None) -> dict[str, Any] | None:
+    """What a rule achieved on its tuning rows, as plain data: ``stated`` of a decision report."""
+    if report is None:
+        return None
+    achieved = {
+        name: {end: None if math.isnan(value) else value for end, value in each._asdict().items()}
+        for name, each in report.achieved.items()
+    }
+    return {
+        "rows": report.rows,
+        "n_rows": report.n_rows,
+        "n_positive": report.n_positive,
+        "met": report.met,
+        "achieved": achieved,
+    }
