@@ -43,6 +43,10 @@ COMMANDS = {
     ],
     "evaluate two classes": ["evaluate", "outcome.adacc", "new.csv"],
     "evaluate three classes": ["evaluate", "size.adacc", "new.csv"],
+    "compare by subgroups": ["compare", "old.csv", *CLAIMS, *FEW, "--methods", "adacc1", "--subgroup", "town"],
+    "evaluate by subgroups": [
+        "evaluate", "outcome.adacc", "new.csv", "--subgroup", "town", "--cost-column", "amount", "--alarm-cost", 3,
+    ],
     "evaluate by a threshold": ["evaluate", "code.adacc", "new.csv", "--threshold", 0.2],
 }  # fmt: skip
 

@@ -101,20 +101,18 @@ def rule_columns(
 
 def describe_decision(decision: Decision) -> dict[str, Any]:
     """The rule, its threshold and what it achieves, as plain data."""
-    report = decision.report
+    from adacc.evaluation.assessment import describe_report
+
+    report = describe_report(decision.report)
+    if report is not None and decision.report is not None:
+        threshold = decision.report.threshold
+        report["threshold"] = None if threshold is None else threshold._asdict()
     return {
         "rule": decision.rule,
         "statistic": decision.statistic_name,
         "threshold": decision.threshold,
-        "report": None if report is None else {
-            "rows": report.rows,
-            "n_rows": report.n_rows,
-            "n_positive": report.n_positive,
-            "met": report.met,
-            "threshold": None if report.threshold is None else report.threshold._asdict(),
-            "achieved": {name: each._asdict() for name, each in report.achieved.items()},
-        },
-    }  # fmt: skip
+        "report": report,
+    }
 
 
 def describe_check(
