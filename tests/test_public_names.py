@@ -11,7 +11,8 @@ import pytest
 
 SNAPSHOT = Path(__file__).with_name("public_names.txt")
 MODULES = [
-    "adacc", "adacc.metrics", "adacc.datasets", "adacc.distributed", "adacc.export", "adacc.inspect", "adacc.tables",
+    "adacc", "adacc.metrics", "adacc.datasets", "adacc.distributed", "adacc.export", "adacc.inspect", "adacc.schemas",
+    "adacc.tables",
 ]  # fmt: skip
 
 

@@ -66,10 +66,10 @@ def test_figures_are_those_of_the_classifier_on_the_same_folds(here):
         )
     ours = next(line for line in result["methods"] if line["name"] == "adacc1")
     for name in ("balanced_accuracy", "gmean", "macro_f1", "auc"):
-        assert ours["metrics"][name]["parts"] == pytest.approx([each[name] for each in parts])
+        assert ours["metrics"][name]["by_fold"] == pytest.approx([each[name] for each in parts])
         assert shown(name, ours["metrics"][name]["mean"]) in out
     for k, label in enumerate(LABELS):
-        assert ours["recall"][label]["parts"] == pytest.approx([each["recall"][k] for each in parts])
+        assert ours["recall"][label]["by_fold"] == pytest.approx([each["recall"][k] for each in parts])
     assert ours["pooled"]["confusion"] == confusion_matrix(y, said_by_row, labels=LABELS).tolist()
     assert (result["data"]["classes"], result["data"]["class_rows"]) == (LABELS, [90, 60, 30])
     assert set(ours["metrics"]) == {"balanced_accuracy", "gmean", "macro_f1", "auc", "seconds"}

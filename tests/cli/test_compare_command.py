@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from json_files import check
 from sklearn.metrics import (
     average_precision_score,
     balanced_accuracy_score,
@@ -349,7 +350,7 @@ def test_figures_are_those_of_scikit_learn_on_the_same_splits(here):
         )
     for name in by_part[0]:
         parts = [each[name] for each in by_part]
-        assert line["metrics"][name]["parts"] == pytest.approx(parts, abs=1e-12), name
+        assert line["metrics"][name]["by_fold"] == pytest.approx(parts, abs=1e-12), name
         assert line["metrics"][name]["mean"] == pytest.approx(np.mean(parts))
         assert line["metrics"][name]["std"] == pytest.approx(np.std(parts, ddof=1))
     data = result["data"]
@@ -415,7 +416,7 @@ def test_the_other_label_may_be_the_one_to_be_found(here):
     assert "‘no’: 120 rows" in out
     assert "--positive no" in of_well["model"]["train_command"]
     ill, well = (scores(each)["adacc1"] for each in (of_ill, of_well))
-    assert (well["tpr"]["parts"], well["tnr"]["parts"]) == (ill["tnr"]["parts"], ill["tpr"]["parts"])
+    assert (well["tpr"]["by_fold"], well["tnr"]["by_fold"]) == (ill["tnr"]["by_fold"], ill["tpr"]["by_fold"])
 
 
 @pytest.mark.parametrize("option", ["--drop", "--id"])
@@ -502,8 +503,9 @@ def test_a_method_that_fails_is_a_line_and_has_no_place(here, monkeypatch, parts
     monkeypatch.setitem(BASELINES, "logistic-regression", failing(parts))
     result, out = figures("clinic.csv", "--target", "ill", *SMALL, "--methods", "adacc1,logistic-regression")
     assert [line["name"] for line in result["methods"]] == ["adacc1", "logistic-regression"]
+    check("compare", result)
     assert result["methods"][1]["metrics"] == {}
-    assert result["methods"][1]["failed"]["parts"] == len(parts)
+    assert result["methods"][1]["failed"]["folds"] == len(parts)
     assert f"Logistic regression failed in {len(parts)} of 3 folds: RuntimeError: the library is of another" in out
 
 
@@ -528,7 +530,7 @@ def test_the_model_is_of_the_best_method_that_can_learn_from_all_rows(here):
     table.to_csv("gap.csv", index=False)
     result, out = figures("gap.csv", "--target", "ill", *SMALL, "--methods", "smoteboost,adacc1")
     failed = {line["name"]: line["failed"] for line in result["methods"]}
-    assert failed["smoteboost"]["parts"] == 2
+    assert failed["smoteboost"]["folds"] == 2
     assert (result["model"]["method"], failed["adacc1"]) == ("adacc1", None)
     assert "--method adacc1 " in out
 

@@ -183,8 +183,8 @@ def test_figures_are_those_of_a_loop_by_hand(request, name, fixture, outer, inne
     frame, result = visits(), request.getfixturevalue(fixture)
     (line,) = (line for line in result["methods"] if line["name"] == name)
     accuracy, brier = by_hand(name, frame, outer(frame), inner(frame))
-    np.testing.assert_allclose(line["metrics"]["balanced_accuracy"]["parts"], accuracy, atol=1e-9)
-    np.testing.assert_allclose(line["metrics"]["brier"]["parts"], brier, atol=1e-9)
+    np.testing.assert_allclose(line["metrics"]["balanced_accuracy"]["by_fold"], accuracy, atol=1e-9)
+    np.testing.assert_allclose(line["metrics"]["brier"]["by_fold"], brier, atol=1e-9)
 
 
 def test_probabilities_and_thresholds_are_within_0_and_1_and_ascend(by_group):

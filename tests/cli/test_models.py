@@ -87,7 +87,7 @@ def test_a_model_is_what_compare_judged(folder, tmp_path):
     recall = metrics.tpr(y, model.predict(X), pos_label="fraud")
     assert f"{'fraud (positive)':<16}    30  12.5%  {recall:>15.1%}\n" in out
     assert "method: cgada, 5 of 5 rounds\n" in out
-    assert "Recall on training rows is optimistic" in out
+    assert "Balanced accuracy on held-out rows (5-fold cross-validation): " in out
     assert model.notes_ == {
         "target": "outcome",
         "kinds": kinds_of(X),
@@ -134,7 +134,8 @@ def test_where_no_row_is_out_of_the_bags_recall_flatters(tmp_path):
     options = ["--target", "y", "--method", "adacc-forest", "--rounds", 2, "--model", tmp_path / "m.adacc"]
     code, out, _ = command("train", tmp_path / "few.csv", *options)
     assert (code, np.isnan(adacc.load(tmp_path / "m.adacc").oob_balanced_accuracy_)) == (0, True)
-    assert "is optimistic" in out
+    assert "Recall on training rows is optimistic. There is no held-out estimate: " in out
+    assert "column 'y' has 1 row of 'fraud', fewer than the 5 folds; more are needed." in out
 
 
 def test_columns_are_read_as_the_model_knows_them(folder):
@@ -367,8 +368,8 @@ def test_two_classes_are_evaluated_by_all_measures(folder, tmp_path, new, name):
     due["precision"] = caught.sum() / (caught.sum() + alarms.sum())
     found = json.loads((tmp_path / "e.json").read_text())
     assert found["measures"] == pytest.approx(due)
-    assert found["confusion"]["caught"] == caught.sum()
-    assert found["confusion"]["false_alarms"] == found["confusion"]["false_positives"] == alarms.sum()
+    assert found["confusion"]["true_positives"] == caught.sum()
+    assert found["confusion"]["false_positives"] == alarms.sum()
     names = ("true_positives", "false_negatives", "false_positives", "true_negatives")
     assert sum(found["confusion"][name] for name in names) == found["rows"] == 130
     assert f"F1: harmonic mean of precision and TPR        {due['f1']:.3f}\n" in out

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from json_files import check
 from support import thinned
 
 pexpect = pytest.importorskip("pexpect")
@@ -159,8 +160,9 @@ def test_ctrl_c_in_the_middle_keeps_what_was_done(here, jobs):
     assert re.search(r"interrupted: \d+ of 300 folds are complete", " ".join(CONTROL.sub("", written).split()))
     assert written.endswith("adacc: interrupted before the end; the results are incomplete\r\n")
     found = json.loads(Path("found.json").read_text())
+    check("compare", found)
     assert found["stopped"] is True
-    assert 0 <= found["protocol"]["parts_done"] < 300
+    assert 0 <= found["protocol"]["n_folds_done"] < 300
     assert {"adacc1", "adacc2"} <= {line["name"] for line in found["methods"]}
     page = Path("found.html").read_text()
     assert page.rstrip().endswith("</html>")

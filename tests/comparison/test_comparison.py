@@ -145,7 +145,7 @@ class TestContest:
             standing.tell(outcome)
         ours, theirs = standing.table()
         assert (ours["name"], ours["failed"]) == ("adacc1", None)
-        assert theirs["failed"] == {"parts": 6, "reason": "RuntimeError: no luck today"}
+        assert theirs["failed"] == {"folds": 6, "reason": "RuntimeError: no luck today"}
         assert theirs["metrics"] == {}
         assert report(standing, "adacc compare", 3, 2)["methods"][1]["name"] == "logistic-regression"
 
@@ -184,11 +184,11 @@ class TestVerdict:
         table = standing.table()
         means = [line["metrics"][metric]["mean"] for line in table]
         assert means == sorted(means, key=lambda mean: sign * mean)
-        best = np.array(table[0]["metrics"][metric]["parts"])
+        best = np.array(table[0]["metrics"][metric]["by_fold"])
         assert table[0]["versus_best"] is None
         raw = []
         for line in table[1:]:
-            differences = np.array(line["metrics"][metric]["parts"]) - best
+            differences = np.array(line["metrics"][metric]["by_fold"]) - best
             assert line["versus_best"]["difference"] == pytest.approx(differences.mean())
             # Nadeau and Bengio, written out; 80 rows are scored for 160 trained on.
             t = differences.mean() / np.sqrt((1 / 6 + 80 / 160) * differences.var(ddof=1))
@@ -216,7 +216,7 @@ class TestVerdict:
         for outcome in outcomes[:5]:  # four methods of adacc on the first split, a baseline
             early.tell(outcome)
         result = report(early, "adacc compare", 3, 2, stopped=True)
-        assert (result["stopped"], result["protocol"]["parts_done"], result["protocol"]["parts"]) == (True, 0, 6)
+        assert (result["stopped"], result["protocol"]["n_folds_done"], result["protocol"]["n_folds"]) == (True, 0, 6)
         assert [line["metrics"]["auc"]["std"] for line in result["methods"]] == [None] * 5
         assert {line["versus_best"]["p"] for line in result["methods"][1:]} == {None}
         assert result["methods"][0]["pooled"]["positives"] == 10  # of the rows scored so far
@@ -236,7 +236,6 @@ class TestVerdict:
         assert (pooled["positives"], pooled["negatives"]) == (30, 210)
         first = of(outcomes, "adaboost")[:3]
         caught = sum((each.predictions.scores > 0)[problem.y[splits[each.split].test] == 1].sum() for each in first)
-        assert pooled["default"]["caught"] == caught == 30 - pooled["default"]["missed"]
         assert pooled["default"]["true_positives"] == caught == 30 - pooled["default"]["false_negatives"]
 
 
@@ -250,14 +249,25 @@ class TestCurves:
         thresholds = found["thresholds"]
         assert 2 < len(thresholds["at"]) <= curves.CURVE_POINTS_MAX
         assert thresholds["at"] == sorted(thresholds["at"])
-        for at, caught, alarms in zip(*(thresholds[name] for name in ("at", "caught", "alarms")), strict=True):
+        for at, caught, alarms in zip(
+            *(thresholds[name] for name in ("at", "true_positives", "false_positives")), strict=True
+        ):
             assert caught == (probability[y == 1] >= at).sum()
             assert alarms == (probability[y == 0] >= at).sum()
-        assert (thresholds["caught"][0], thresholds["alarms"][0]) == (y.sum(), n - y.sum())  # everything is called
-        assert (thresholds["caught"][-1], thresholds["alarms"][-1]) == (0, 0)  # nothing is
+        assert (thresholds["true_positives"][0], thresholds["false_positives"][0]) == (
+            y.sum(),
+            n - y.sum(),
+        )  # everything is called
+        assert (thresholds["true_positives"][-1], thresholds["false_positives"][-1]) == (0, 0)  # nothing is
         own = thresholds["default"]
-        assert thresholds["caught"][own] == found["default"]["caught"] == (probability[y == 1] > 0.5).sum()
-        assert thresholds["alarms"][own] == found["default"]["alarms"] == (probability[y == 0] > 0.5).sum()
+        assert (
+            thresholds["true_positives"][own] == found["default"]["true_positives"] == (probability[y == 1] > 0.5).sum()
+        )
+        assert (
+            thresholds["false_positives"][own]
+            == found["default"]["false_positives"]
+            == (probability[y == 0] > 0.5).sum()
+        )
 
     def test_curves_run_through_scikit_learns(self):
         rng = np.random.default_rng(1)
@@ -274,7 +284,7 @@ class TestCurves:
     def test_certainty_still_has_a_threshold_above_it(self):
         found = curves.pooled(np.array([0, 1, 1]), np.array([0.0, 1.0, 1.0]), np.array([False, True, True]))
         assert found["thresholds"]["at"][-1] > 1
-        assert found["thresholds"]["caught"] == [2, 2, 0]
+        assert found["thresholds"]["true_positives"] == [2, 2, 0]
         json.dumps(found, allow_nan=False)
 
     def test_calibration_groups_cover_all_rows(self):

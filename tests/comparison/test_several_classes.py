@@ -108,7 +108,7 @@ def test_the_result_is_json_and_counts_again(held, standing):
             assert (found["correct"], found["rows"]) == (counts[k, k], counts[k].sum())
             parts = [standing.measures[line["name"]][split]["recall"][name] for split in range(6)]
             assert line["recall"][name]["mean"] == pytest.approx(np.mean(parts))
-            assert line["recall"][name]["parts"] == parts
+            assert line["recall"][name]["by_fold"] == parts
 
 
 def test_wilsons_interval_holds_the_shares_that_are_not_rejected():

@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from adacc import AdaBoostClassifier, AdaCC1Classifier, AdaCC2Classifier, CSB2Classifier
 from adacc.comparison.explained_rows import describe_contributions, describe_examples
-from adacc.evaluation.measures import with_former_names
+from adacc.evaluation.measures import confusion_counts
 from adacc.inspect import TrainingDisplay
 from adacc.metrics import evaluate
 
@@ -79,7 +79,7 @@ def measured(values):
     values = np.asarray(values, float)
     half = stats.t.ppf(0.975, len(values) - 1) * stats.sem(values)
     ends = {"low": float(values.mean() - half), "high": float(values.mean() + half)}
-    return {"mean": float(values.mean()), "std": float(values.std(ddof=1)), **ends, "parts": values.tolist()}
+    return {"mean": float(values.mean()), "std": float(values.std(ddof=1)), **ends, "by_fold": values.tolist()}
 
 
 def metrics_of(true, found):
@@ -122,10 +122,10 @@ def pooled_of(true, found):
     return {
         "roc": {"fpr": fpr, "tpr": tpr},
         "pr": {"recall": recall, "precision": precision},
-        "thresholds": {"at": at, "caught": caught, "alarms": alarms, "default": nearest},
+        "thresholds": {"at": at, "true_positives": caught, "false_positives": alarms, "default": nearest},
         "positives": int(true.sum()),
         "negatives": int((~true).sum()),
-        "default": with_former_names(tp, fn, fp, tn, "alarms"),
+        "default": confusion_counts(tp, fn, fp, tn),
         "calibration": calibration,
     }
 
@@ -142,9 +142,9 @@ def methods_section():
         method |= {"metrics": metrics_of(true, found[name]), "pooled": pooled_of(true, found[name])}
         methods.append(method)
     methods.sort(key=lambda each: -each["metrics"]["balanced_accuracy"]["mean"])
-    best = np.array(methods[0]["metrics"]["balanced_accuracy"]["parts"])
+    best = np.array(methods[0]["metrics"]["balanced_accuracy"]["by_fold"])
     for method in methods[1:]:
-        behind = np.array(method["metrics"]["balanced_accuracy"]["parts"]) - best
+        behind = np.array(method["metrics"]["balanced_accuracy"]["by_fold"]) - best
         p = float(stats.ttest_1samp(behind, 0.0).pvalue) if behind.any() else 1.0
         method["versus_best"] = {"difference": float(behind.mean()), "p": p, "significant": p < 0.05}
     return methods
@@ -206,12 +206,15 @@ def model_section():
     shapes.append({"feature": "hospital", "kind": "category", **hospitals, "missing": -0.2})
     history = TrainingDisplay.from_estimator(model).frame()
     errors = {"rare_error": 1 - history["tpr"], "common_error": 1 - history["tnr"]}
+    examples = describe_examples(model, X, np.asarray(y == "malignant"), True, [None, *range(2, len(X) + 1)])
+    labels = {True: "malignant", False: "benign"}
     columns = {"round": history["round"], **errors, **{key: history[key] for key in ("balanced_error", "rare_weight")}}
     return {
-        "method": "adacc2", "label": "AdaCC2", "cost": None, "rounds": 40, "importances": shares, "shapes": shapes,
+        "method": "adacc2", "label": "AdaCC2", "cost": None, "rounds": 40, "bags": None, "main_share": None,
+        "importances": shares, "shapes": shapes,
         "rounds_history": {key: column.tolist() for key, column in columns.items()},
         "contributions": describe_contributions(model, X, np.asarray(y == "malignant"), True),
-        "examples": describe_examples(model, X, np.asarray(y == "malignant"), True, [None, *range(2, len(X) + 1)]),
+        "examples": [{**each, "prediction": labels[each["prediction"]]} for each in examples],
         "train_command": "adacc train cells.csv --target diagnosis --method adacc2 --model cells.adacc",
     }  # fmt: skip
 
@@ -220,10 +223,11 @@ def model_section():
 def _result():
     protocol = {
         "folds": FOLDS, "repeats": 1, "splits": "stratified", "rounds": 40, "seed": 0, "metric": "balanced_accuracy",
-        "parts": FOLDS, "parts_done": FOLDS, "tuned": "the cost of the common class, by F1 on the training rows",
+        "n_folds": FOLDS, "n_folds_done": FOLDS, "tuned": "the cost of the common class, by F1 on the training rows",
     }  # fmt: skip
     return {
-        "format": 1, "adacc": "0.4.0", "created": "2026-11-15T12:00:00+00:00", "stopped": False,
+        "schema": {"name": "adacc-compare", "version": 1}, "adacc": "0.4.0",
+        "created": "2026-11-15T12:00:00+00:00", "stopped": False,
         "command": "adacc compare cells.csv --target diagnosis", "versions": {"python": "3.11.7", "numpy": "2.3.4"},
         "data": data_section(), "protocol": protocol, "methods": methods_section(), "model": model_section(),
     }  # fmt: skip
@@ -250,5 +254,5 @@ def explained():
         "number": 7, "score": float(curves.intercept) + sum(added), "prediction": model_says,
         "probability": probability, "intercept": float(curves.intercept), "contributions": pieces,
     }  # fmt: skip
-    keys = ("format", "adacc", "created", "command", "versions", "model")
+    keys = ("schema", "adacc", "created", "command", "versions", "model")
     return {key: whole[key] for key in keys}

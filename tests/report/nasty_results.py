@@ -46,8 +46,8 @@ def one_method():
 def failures():
     """A method that failed in a part, and one that failed in all."""
     made = result()
-    made["methods"][2]["failed"] = {"parts": 2, "reason": "ValueError: <b>no</b> weights"}
-    reason = {"parts": 4, "reason": "MemoryError: 3 GB"}
+    made["methods"][2]["failed"] = {"folds": 2, "reason": "ValueError: <b>no</b> weights"}
+    reason = {"folds": 4, "reason": "MemoryError: 3 GB"}
     made["methods"][-1] |= {"metrics": {}, "failed": reason, "versus_best": None, "pooled": None, "cost": None}
     return made
 
@@ -55,17 +55,17 @@ def failures():
 def nothing_finished():
     made = result()
     for method in made["methods"]:
-        reason = {"parts": 4, "reason": "RuntimeError"}
+        reason = {"folds": 4, "reason": "RuntimeError"}
         method |= {"metrics": {}, "failed": reason, "versus_best": None, "pooled": None, "cost": None}
     return made | {"model": None}
 
 
 def stopped():
     made = result() | {"stopped": True}
-    made["protocol"] |= {"parts": 20, "repeats": 5, "parts_done": 1}
+    made["protocol"] |= {"n_folds": 20, "repeats": 5, "n_folds_done": 1}
     for method in made["methods"]:
         for values in method["metrics"].values():
-            values |= {"std": None, "low": None, "high": None, "parts": values["parts"][:1]}
+            values |= {"std": None, "low": None, "high": None, "by_fold": values["by_fold"][:1]}
         if method["versus_best"]:
             method["versus_best"] |= {"p": None, "significant": False}
     return made
@@ -88,7 +88,7 @@ def undefined():
     made = result()
     for method in made["methods"][:2]:
         for name in ("auc", "average_precision", "tpr", "brier"):
-            method["metrics"][name] = {"mean": None, "std": None, "low": None, "high": None, "parts": [None] * 4}
+            method["metrics"][name] = {"mean": None, "std": None, "low": None, "high": None, "by_fold": [None] * 4}
         method["pooled"]["pr"]["precision"][0] = None
         method["pooled"]["calibration"] = []
     made["methods"][3]["metrics"]["f1"] = None

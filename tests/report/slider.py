@@ -1,6 +1,6 @@
 """The counts that a report shows."""
 
-COUNTS = ("caught", "missed", "alarms", "left_alone")
+COUNTS = ("true_positives", "false_negatives", "false_positives", "true_negatives")
 """As the page calls them."""
 
 

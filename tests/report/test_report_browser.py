@@ -108,7 +108,9 @@ def test_the_slider_by_keyboard(report):
     index = thresholds["default"] + 1
     assert shown_counts(report) == counted(probability >= thresholds["at"][index])
     assert float(report.inner_text("#threshold-value")) == pytest.approx(thresholds["at"][index], rel=1e-3)
-    assert f"{thresholds['caught'][index]} true positives" in report.get_attribute("#threshold", "aria-valuetext")
+    assert f"{thresholds['true_positives'][index]} true positives" in report.get_attribute(
+        "#threshold", "aria-valuetext"
+    )
     report.keyboard.press("Home")
     assert shown_counts(report) == counted(probability >= 0.0)
 

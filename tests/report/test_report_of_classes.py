@@ -52,7 +52,7 @@ def stopped_classes():
 
 def failed_classes():
     made = {**hostile_classes(), "model": None}
-    reason = {"parts": 3, "reason": "MemoryError"}
+    reason = {"folds": 3, "reason": "MemoryError"}
     made["methods"] = [{**each, "metrics": {}, "failed": reason, "versus_best": None} for each in made["methods"]]
     return made
 

@@ -17,7 +17,7 @@ from adacc.report.text import about_data, about_duplicates, class_counts, summar
 def method(label, own=True, ba=0.8, tpr=0.83, tnr=0.85, versus=None):
     values = {"balanced_accuracy": ba, "tpr": tpr, "tnr": tnr}
     metrics = {
-        name: {"mean": mean, "std": 0.01, "low": mean, "high": mean, "parts": [mean]} for name, mean in values.items()
+        name: {"mean": mean, "std": 0.01, "low": mean, "high": mean, "by_fold": [mean]} for name, mean in values.items()
     }
     told = {"name": label.lower(), "label": label, "own": own, "library": "", "about": "", "metrics": metrics}
     return told | {"cost": None, "failed": None, "versus_best": versus}
@@ -100,10 +100,10 @@ def test_alone_or_with_nobody():
 
 
 def test_counts_stand_beside_shares():
-    counts = {"caught": 57, "missed": 14, "alarms": 10, "left_alone": 347}
+    counts = {"true_positives": 57, "false_negatives": 14, "false_positives": 10, "true_negatives": 347}
     _, more = summary(result(method("A") | {"pooled": {"default": counts}}))
     assert "In all, it found 57 of 71 rows of ‘yes’ and raised 10 false alarms." in more
-    counts = {"caught": 0, "missed": 14, "alarms": 0, "left_alone": 347}
+    counts = {"true_positives": 0, "false_negatives": 14, "false_positives": 0, "true_negatives": 347}
     assert "raised 0 false alarms" in summary(result(method("A") | {"pooled": {"default": counts}}))[1]
 
 

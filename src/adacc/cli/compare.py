@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from argparse import ArgumentParser, Namespace
 from contextlib import nullcontext
@@ -14,6 +13,8 @@ from adacc.cli.assessment_tables import format_recommendation
 from adacc.cli.compilation import compiled_kernels
 from adacc.cli.files import check_outputs, check_report_libraries
 from adacc.cli.flags import with_flags
+from adacc.cli.json_output import write_json
+from adacc.cli.metrics import add_metric, check_metric
 from adacc.cli.options import (
     QUOTING_HELP,
     add_text_format,
@@ -47,12 +48,6 @@ The table shows means over the folds ± standard deviations: shares of rows in p
 marks methods that are not significantly different from the best (corrected resampled t-test, Holm, p >= 0.05).
 """
 )
-
-MEASURES = (
-    "balanced_accuracy", "gmean", "tpr", "tnr", "precision", "f1", "macro_f1", "auc", "average_precision", "opm",
-    "brier",
-)  # fmt: skip
-"""Measures to rank by, of two classes or of several."""
 
 MAX_ROWS = 100_000
 
@@ -121,11 +116,7 @@ def _add_comparison(group: Any) -> None:
     group.add_argument(
         "--repeats", type=count, default=1, metavar="N", help="Number of cross-validation repeats (default: 1)."
     )
-    group.add_argument(
-        "--metric", choices=MEASURES, default="balanced_accuracy", metavar="METRIC",
-        help=f"Rank the methods by {', '.join(MEASURES)} (default: balanced_accuracy). More than two classes have "
-        "balanced_accuracy, gmean, macro_f1 and auc; macro_f1 is for them only.",
-    )  # fmt: skip
+    add_metric(group, "balanced_accuracy", "Rank the methods by {} (default: balanced_accuracy).")
     group.add_argument("--jobs", type=count, metavar="N", help="Number of worker processes (default: number of cores).")
     group.add_argument("--seed", type=seed, default=0, metavar="N", help="Random seed (default: 0).")
 
@@ -148,7 +139,9 @@ def compare(options: Namespace) -> None:
             echo_note(f'methods of {", ".join(missing)} are skipped; to include them: pip install "adacc[compare]"')
         problem = _problem(options)
     left_out = _left_out(chosen, problem)
-    _check_metric(options.metric, problem)
+    check_metric(
+        options.metric, problem.measures, len(problem.labels), "--positive compares one class against the rest"
+    )
     methods = tuple(name for name in chosen if name not in left_out)
     plan = Plan(methods, options.rounds, options.seed, tuple(left_out))
     splits = make_splits(problem, options.folds, options.repeats, options.seed)
@@ -231,15 +224,6 @@ def _left_out(chosen: tuple[str, ...], problem: Any) -> list[str]:
     return left_out
 
 
-def _check_metric(metric: str, problem: Any) -> None:
-    if metric not in problem.measures:
-        known = [name for name in MEASURES if name in problem.measures]
-        hint = "" if len(problem.labels) == 2 else "; --positive compares one class against the rest"
-        raise ValueError(
-            f"--metric must be one of {', '.join(known)} for {len(problem.labels)} classes, got {metric}{hint}"
-        )
-
-
 def _train_command(options: Namespace, method: str, rounds: int | None) -> str | None:
     """The command that trains a method on the same classes."""
     if options.data is None:
@@ -310,8 +294,7 @@ def _echo_next_steps(options: Namespace, result: dict[str, Any]) -> None:
 
 def _write(options: Namespace, result: dict[str, Any], vega: Any) -> None:
     if options.json is not None:
-        with whole_file(options.json) as file:
-            file.write_text(json.dumps(result, indent=1, allow_nan=False, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_json(options.json, result)
     if options.script is not None and result["winner_script"] is not None:
         with whole_file(options.script) as file:
             file.write_text(result["winner_script"], encoding="utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Collection
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from adacc.cli.options import cost_value
@@ -37,6 +38,9 @@ MEASURES = {
     "fbeta": "F-beta",
     "mean_cost": "mean cost of a row",
 }
+
+
+IN_PERCENT = ("recall", "precision")
 
 
 def add_rule_options(top: ArgumentParser, flag: str) -> None:
@@ -95,6 +99,60 @@ def rule_columns(
     return found
 
 
+def describe_decision(decision: Decision) -> dict[str, Any]:
+    """The rule, its threshold and what it achieves, as plain data."""
+    from adacc.evaluation.assessment import describe_report
+
+    report = describe_report(decision.report)
+    if report is not None and decision.report is not None:
+        threshold = decision.report.threshold
+        report["threshold"] = None if threshold is None else threshold._asdict()
+    return {
+        "rule": decision.rule,
+        "statistic": decision.statistic_name,
+        "threshold": decision.threshold,
+        "report": report,
+    }
+
+
+def describe_check(
+    decision: Decision, is_positive: NDArray[Any], alert: NDArray[Any], columns: dict[str, NDArray[Any]]
+) -> dict[str, Any] | None:
+    """What the rule achieves on evaluated rows beside the interval that it states; None if it states none."""
+    from adacc.estimators.decisions import achieved_on
+
+    report = decision.report
+    if report is None:
+        return None
+    here = achieved_on(decision, is_positive, alert, columns)
+    measures = {
+        name: {
+            "achieved": here[name],
+            "stated": stated._asdict(),
+            "within": None if isnan(here[name]) else stated.low <= here[name] <= stated.high,
+        }
+        for name, stated in report.achieved.items()
+    }
+    return {"rows": report.rows, "n_rows": report.n_rows, "n_positive": report.n_positive, "measures": measures}
+
+
+def format_check(rule: str, check: dict[str, Any]) -> str:
+    """One line for the terminal."""
+    each = []
+    for name, label in MEASURES.items():
+        if name in check["measures"]:
+            found, percent = check["measures"][name], name in IN_PERCENT
+            value, low, high = (
+                format_percent(x) if percent else format_number(x)
+                for x in (found["achieved"], found["stated"]["low"], found["stated"]["high"])
+            )
+            each.append(f"{label} {value} [{low}, {high}]{' (outside)' if found['within'] is False else ''}")
+    return (
+        f"decision {rule} on these rows, in brackets the interval stated by {check['n_rows']:,} {check['rows']} rows: "
+        f"{', '.join(each)}"
+    )
+
+
 def format_decision(decision: Decision) -> str:
     """The rule, its threshold and what it achieves, in lines."""
     report = decision.report
@@ -108,7 +166,7 @@ def format_decision(decision: Decision) -> str:
         lines.append(f"  threshold: {decision.statistic_name} >= {_format(report.threshold)}")
     for name, label in MEASURES.items():
         if name in report.achieved:
-            lines.append(f"  {label}: {_format(report.achieved[name], percent=name in ('recall', 'precision'))}")
+            lines.append(f"  {label}: {_format(report.achieved[name], percent=name in IN_PERCENT)}")
     return "\n".join(lines)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser, Namespace
 from contextlib import nullcontext
 from math import isnan
@@ -18,14 +17,21 @@ from adacc.cli.assessment import (
     report_options,
 )
 from adacc.cli.assessment_tables import format_assessment
-from adacc.cli.decisions import add_cost_options, other_columns, read_costs_given, rule_columns
+from adacc.cli.decisions import (
+    add_cost_options,
+    describe_check,
+    format_check,
+    other_columns,
+    read_costs_given,
+    rule_columns,
+)
 from adacc.cli.evaluate_classes import format_multiclass, multiclass_result
 from adacc.cli.files import check_outputs, check_report_libraries
+from adacc.cli.json_output import write_json
 from adacc.cli.model_card import add_model_card, write_evaluation_card
 from adacc.cli.model_file import ModelFile, open_model_file
-from adacc.cli.options import add_model, add_text_format, add_threshold, path
+from adacc.cli.options import add_model, add_text_format, add_threshold, command_line, path
 from adacc.cli.terminal import echo, echo_note, format_percent, format_table, join_names, printable, terminal_width
-from adacc.files import whole_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,6 +93,8 @@ def evaluate(options: Namespace) -> None:
     source = "standard input" if options.data == "-" else options.data
     echo(f"{model_file.path} on {result['rows']:,} rows of {source}\n")
     echo((format_multiclass if model_file.positive is None else _format_binary)(result))
+    if result["decision_check"] is not None:
+        echo(f"\n{format_check(result['decision'], result['decision_check'])}")
     if report_options(options):
         echo(f"\n{format_assessment(result['assessment'])}")
     for name in ("report", "model_card"):
@@ -96,6 +104,9 @@ def evaluate(options: Namespace) -> None:
 
 def _result(model_file: ModelFile, options: Namespace, target: str) -> dict[str, Any]:
     """All results as plain data."""
+    import adacc
+    from adacc.schemas import head
+
     costs, decision = read_costs_given(options), model_file.rule(options)
     if options.baseline_column in model_file.kinds:
         echo_note(
@@ -104,12 +115,18 @@ def _result(model_file: ModelFile, options: Namespace, target: str) -> dict[str,
         )
     scored, kept, columns = _score_rows(model_file, decision, costs, options, target)
     is_binary = model_file.positive is not None
+    check = None
+    if decision is not None and is_binary:
+        true, predicted = scored[:2]
+        check = describe_check(decision, true == model_file.positive, predicted == model_file.positive, columns)
     result: dict[str, Any] = {
+        **head("evaluate", adacc.__version__, command_line(options, "model", "data")),
         "model": str(model_file.path),
         "data": options.data,
         "target": target,
         "threshold": options.threshold,
         "decision": None if decision is None else decision.rule,
+        "decision_check": check,
         "rows": len(scored[0]),
         **(_binary_result(model_file, *scored) if is_binary else multiclass_result(model_file.labels, *scored)),
     }
@@ -128,8 +145,7 @@ def _vega_in_background() -> Any:
 
 def _write(model_file: ModelFile, result: dict[str, Any], options: Namespace, vega: Any) -> None:
     if options.json is not None:
-        with whole_file(options.json) as file:
-            file.write_text(json.dumps(result, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        write_json(options.json, result)
     if options.report is not None:
         from adacc.report import write
 
@@ -239,14 +255,14 @@ class LabelReader:
 
 def _binary_result(model_file: ModelFile, true: Any, predicted: Any, scores: Any, p: Any) -> dict[str, Any]:
     from adacc import metrics
-    from adacc.evaluation.measures import binary_measures, with_former_names
+    from adacc.evaluation.measures import binary_measures, confusion_counts
 
     (tn, fp), (fn, tp) = metrics.confusion(true, predicted, labels=_order(model_file)).astype(int).tolist()
     measures = binary_measures(true == model_file.positive, predicted == model_file.positive, scores, p)
     return {
         "positive": model_file.labels[model_file.positive or 0],
         "negative": model_file.labels[1 - (model_file.positive or 0)],
-        "confusion": with_former_names(tp, fn, fp, tn, "false_alarms"),
+        "confusion": confusion_counts(tp, fn, fp, tn),
         "measures": {name: None if isnan(measures[name]) else measures[name] for name in MEASURES},
     }
 

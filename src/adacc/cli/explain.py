@@ -229,7 +229,6 @@ def _write_report(model_file: ModelFile, row: dict[str, Any] | None, options: Na
 
     positive = model_file.labels[model_file.positive or 0]
     result = {
-        "format": 1,
         "adacc": adacc.__version__,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": command_line(options, "model", "data"),

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 from rich.text import Text
 
+from adacc.cli.interrupts import forget_interrupts, lost_interrupts_raised, raise_if_interrupted
 from adacc.cli.terminal import printable
 from adacc.comparison import Outcome
 from adacc.comparison.leaderboard import Leaderboard
@@ -74,11 +75,13 @@ def show_progress(outcomes: Iterable[Outcome], leaderboard: Leaderboard, quiet: 
     shown = not quiet and console.is_terminal
     live = Live(get_renderable=screen, console=console, transient=True, refresh_per_second=4) if shown else None
     try:
-        with live or nullcontext():
+        with live or nullcontext(), lost_interrupts_raised():
             for outcome in outcomes:
+                raise_if_interrupted()  # it may be lost in a method, which then fails
                 leaderboard.tell(outcome)
                 progress.advance(task)
     except KeyboardInterrupt:
+        forget_interrupts()
         return False
     return True
 
@@ -105,7 +108,7 @@ def show(result: dict[str, Any]) -> None:
 
     echo(f"{data['source']}: {'; '.join(words.class_counts(data))}.")
     echo(" ".join(about_data(data)))
-    folds = f"{protocol['parts']} folds" if protocol["parts_done"] == protocol["parts"] else _unfinished(protocol)
+    folds = f"{protocol['n_folds']} folds" if protocol["n_folds_done"] == protocol["n_folds"] else _unfinished(protocol)
     echo(f"{folds}, {protocol['splits']}; {protocol['rounds']} rounds; mean ± standard deviation over the folds.")
     echo()
     lines = [_final_line(rank, each) for rank, each in enumerate(result["methods"], start=1) if each["metrics"]]
@@ -122,14 +125,14 @@ def show(result: dict[str, Any]) -> None:
         echo(sentence)
     for method in result["methods"]:
         if method["failed"]:
-            failed = f"{method['failed']['parts']} of {counted(protocol['parts'], 'fold')}"
+            failed = f"{method['failed']['folds']} of {counted(protocol['n_folds'], 'fold')}"
             echo(f"{method['label']} failed in {failed}: {method['failed']['reason']}", "  ")
     for finding in data["findings"]:
         echo(f"{finding['level'].capitalize()}: {finding['title']}. {finding['text']}", "  ")
 
 
 def _unfinished(protocol: Mapping[str, Any]) -> str:
-    return f"interrupted: {protocol['parts_done']} of {protocol['parts']} folds are complete"
+    return f"interrupted: {protocol['n_folds_done']} of {protocol['n_folds']} folds are complete"
 
 
 def _final_line(rank: int, method: Mapping[str, Any]) -> Line:

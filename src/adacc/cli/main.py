@@ -20,10 +20,13 @@ from typing import Any, NoReturn
 
 import adacc
 from adacc.cli.flags import with_flags
+from adacc.cli.interrupts import interrupts_recorded
 from adacc.cli.options import option
 
 FAILED, USAGE, STOPPED = 1, 2, 130
-"""Exit codes: internal error; invalid input; Ctrl-C."""
+"""Exit codes: internal error; wrong usage or wrong data; Ctrl-C. docs/json.md describes them."""
+
+EXIT_CODES = f"exit codes: 0 success, {FAILED} internal error, {USAGE} wrong usage or data, {STOPPED} Ctrl-C\n"
 
 COMMANDS = (
     "compare",
@@ -68,7 +71,7 @@ class Parser(ArgumentParser):
 
 
 def parser() -> ArgumentParser:
-    top = Parser(prog="adacc", description="Boosting for rare classes.", epilog=EXAMPLES)
+    top = Parser(prog="adacc", description="Boosting for rare classes.", epilog=f"{EXAMPLES}\n{EXIT_CODES}")
     top.add_argument("--version", action="version", version=f"adacc {adacc.__version__}")
     top.add_argument("--debug", action="store_true", help="Print the traceback of an error.")
     commands = top.add_subparsers(title="commands", dest="command", required=True, metavar="COMMAND")
@@ -112,9 +115,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     debug = "--debug" in given  # at any position
     options = Namespace()
     try:
-        options = _parse([each for each in given if each != "--debug"])
-        options.run(options)
-        sys.stdout.flush()
+        with interrupts_recorded():
+            options = _parse([each for each in given if each != "--debug"])
+            options.run(options)
+            sys.stdout.flush()
         return 0
     except BrokenPipeError:  # as in `adacc ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -124,7 +124,11 @@ class ModelFile:
 
         if threshold is None or self.positive is None:
             return pd.Index(self.model.classes_).get_indexer(self.model.predict(X, columns=columns or None))
-        is_positive = self.model.predict_proba(X)[:, self.positive] >= threshold
+        from adacc.model.fitted import PROBABILITY_DECIMALS
+
+        # Rounded as for the rule threshold=P, so that both predict the same labels.
+        p = self.model.fitted_model_.rounded_probabilities(self.scores(X))[:, self.positive]
+        is_positive = p >= round(threshold, PROBABILITY_DECIMALS)
         return (is_positive == bool(self.positive)).astype("intp")
 
     def positive_scores(self, X: Any) -> NDArray[np.float64]:

@@ -92,6 +92,12 @@ def count(text: str) -> int:
     return int(text)
 
 
+def folds(text: str) -> int:
+    if not text.isdecimal() or int(text) == 1:
+        raise ArgumentTypeError(f"must be an integer of at least 2, or 0, got {text!r}")
+    return int(text)
+
+
 def rounds(text: str) -> int:
     n_rounds = count(text)
     if n_rounds > MAX_ROUNDS:

@@ -49,6 +49,12 @@ def train_from_disk(options: Namespace, spec: DecisionSpec | None) -> Trained:
             f"the rule {str(spec)!r} needs all rows in memory for cross-validation: train without it, and then set it "
             "with `adacc decide MODEL DATA --rule RULE` on rows that were not used for training"
         )
+    for name in ("metric", "folds"):
+        if getattr(options, name):
+            raise ValueError(
+                f"--{name} needs all rows in memory: leave it out, and estimate measures with `adacc evaluate` on rows "
+                "that were not used for training"
+            )
     opened = open_input(options)
     check_rule_columns(spec, opened, options)
     # There are no inner splits, so groups and times are only removed from the features.
@@ -64,7 +70,7 @@ def train_from_disk(options: Namespace, spec: DecisionSpec | None) -> Trained:
     costs = costs_by_label(options.costs, values)
     estimator = choose_booster(
         options.method, positive, options.rounds, options.seed, costs,
-        monotonic_cst=monotonic_by_name(options.monotonic, chunks.kinds, values, positive),
+        monotonic_cst=monotonic_by_name(options.monotonic, chunks.kinds, values, positive), n_jobs=options.jobs,
     )  # fmt: skip
     with progress_bar() as report_progress:
         partitions = open_partitions(
@@ -76,7 +82,8 @@ def train_from_disk(options: Namespace, spec: DecisionSpec | None) -> Trained:
         counts = sum(partitions.results(PartitionTask(count_pairs, ([model],))))[0]
     if spec is not None:
         model.set_decision(spec)
-    return Trained(model, chunks.kinds, positive, others, counts)
+    why = "training with --memory-limit holds out no rows; `adacc evaluate` measures the model on other rows"
+    return Trained(model, chunks.kinds, positive, others, counts, no_held_out=why)
 
 
 def _merge_rest(positive: Any, rest: str) -> Callable[[NDArray[Any]], NDArray[Any]]:

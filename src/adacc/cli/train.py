@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-import shlex
 from argparse import ArgumentParser, Namespace
-from math import isnan, nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adacc.cli.compilation import compiled_kernels
-from adacc.cli.decisions import RULES_HELP, add_rule_options, expects_calibration, format_decision, read_rule
+from adacc.cli.decisions import RULES_HELP, add_rule_options, expects_calibration, read_rule
 from adacc.cli.files import check_outputs
+from adacc.cli.json_output import write_json
+from adacc.cli.metrics import add_metric, check_metric
 from adacc.cli.model_card import add_model_card, write_training_card
 from adacc.cli.options import (
     QUOTING_HELP,
     add_text_format,
     command_line,
     costs,
+    count,
+    folds,
     monotonic,
     names,
     open_input,
     path,
     rounds,
     seed,
-    text_format,
 )
-from adacc.cli.terminal import echo, echo_note, format_number, format_percent, format_table, printable
+from adacc.cli.terminal import echo, echo_note
+from adacc.cli.train_result import describe, format_result
 from adacc.cli.train_shared import (
     Trained,
     check_rule_columns,
@@ -40,7 +42,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from adacc.estimators.base import BaseAdditiveClassifier
     from adacc.model.decision_spec import DecisionSpec
 
 EXAMPLES = (
@@ -53,6 +54,7 @@ examples:
   zcat claims.csv.gz | adacc train - --target fraud --drop agent,notes --model fraud.adacc
   adacc train big.parquet --target fraud --memory-limit 1GB --model fraud.adacc
   adacc train claims.csv --target fraud --decide 'recall>=0.9' --model fraud.adacc
+  adacc train claims.csv --target fraud --method cgada --metric gmean --json fraud.json --model fraud.adacc
   adacc train claims.csv --target fraud --cost-column amount --alarm-cost 5 --model fraud.adacc
   adacc train claims.csv --target fraud --drop '"amount, EUR",town' --sep ';' --decimal , --model fraud.adacc
 
@@ -120,6 +122,19 @@ def add_parser_to(commands: Any) -> None:
         "class never falls as the column rises and all others stay the same; with -1, it never rises.",
     )  # fmt: skip
     top.add_argument("--seed", type=seed, default=0, metavar="N", help="Random seed (default: 0).")
+    add_metric(
+        top, None,
+        "Measure of the held-out estimate (default: balanced_accuracy) and of the cost search (default: f1, or "
+        "macro_f1 of more than two classes): {}. adacc-forest tunes its threshold for balanced_accuracy or f1.",
+    )  # fmt: skip
+    top.add_argument(
+        "--folds", type=folds, metavar="N",
+        help="Estimate the measures on held-out rows by N-fold cross-validation; 0 for no estimate (default: 5 folds; "
+        "one fifth of the rows of more than 50,000; the out-of-bag rows of adacc-forest). The splits follow --group "
+        "and --time.",
+    )  # fmt: skip
+    top.add_argument("--jobs", type=count, metavar="N", help="Number of threads (default: number of cores).")
+    top.add_argument("--json", type=path, metavar="FILE", help="Write the results as JSON.")
     top.add_argument(
         "--memory-limit", metavar="SIZE",
         help="Memory limit including libraries, such as 1GB: train out of core on a Parquet table.",
@@ -146,7 +161,7 @@ class Labels(NamedTuple):
 
 
 def train(options: Namespace) -> None:
-    check_outputs(options, ("model", "model_card"), options.data)
+    check_outputs(options, ("model", "model_card", "json"), options.data)
     is_default = options.method is None
     if is_default:
         options.method = RECOMMENDED if options.memory_limit is None else RECOMMENDED_OUT_OF_CORE
@@ -173,16 +188,21 @@ def train(options: Namespace) -> None:
         "class_rows": class_rows(trained),
     }
     trained.model.save(options.model, notes)
+    result = describe(options, trained)
     if options.model_card is not None:
         write_training_card(options, trained.model, notes)
-    _print_summary(options, trained, is_default)
+    if options.json is not None:
+        write_json(options.json, result)
+    echo(format_result(options, trained, result, is_default))
 
 
 def _in_memory(options: Namespace, spec: DecisionSpec | None) -> Trained:
+    from joblib import cpu_count
     from sklearn.metrics import confusion_matrix
 
     from adacc.algorithms.catalog import FORESTS
     from adacc.comparison.final_model import fit
+    from adacc.comparison.held_out import problem_of
     from adacc.comparison.splits import check_dependence
     from adacc.tables import check_features, kinds_of, read_frame
 
@@ -197,14 +217,41 @@ def _in_memory(options: Namespace, spec: DecisionSpec | None) -> Trained:
     X = frame.drop(columns=[options.target, *not_features])
     check_features(X, options.data)
     given, kinds = costs_by_label(options.costs, labels.y), kinds_of(X)
+    problem = problem_of(options.data, options.target, X, labels.y, labels.positive, group, time)
+    check_metric(options.metric, problem.measures, len(problem.labels), "--positive trains one class against the rest")
+    training = {
+        "pos_label": labels.positive, "rounds": options.rounds, "costs": given, "calibration": options.calibrate,
+        "monotonic_cst": monotonic_by_name(options.monotonic, kinds, labels.y, labels.positive),
+        "metric": options.metric, "n_jobs": options.jobs or cpu_count(),
+    }  # fmt: skip
     model = fit(
-        options.method, X, labels.y, labels.positive, options.rounds, options.seed, given, options.calibrate,
-        groups=frame[not_features[0]].to_numpy() if not_features else None, in_time=time is not None,
-        monotonic_cst=monotonic_by_name(options.monotonic, kinds, labels.y, labels.positive),
-        decision=None if spec is None else str(spec),
+        options.method, X, labels.y, seed=options.seed, groups=problem.dependence, in_time=time is not None,
+        decision=None if spec is None else str(spec), **training,
     )  # fmt: skip
     counts = confusion_matrix(labels.y, predict_training_rows(model, X), labels=model.classes_)
-    return Trained(model, kinds, labels.positive, labels.others, counts)
+    return Trained(
+        model, kinds, labels.positive, labels.others, counts, *_held_out(options, model, problem, labels.y, training)
+    )
+
+
+def _held_out(
+    options: Namespace, model: Any, problem: Any, y: NDArray[Any], training: dict[str, Any]
+) -> tuple[dict[str, Any] | None, str | None]:
+    """The held-out estimate; None, with the reason, if the rows do not allow one."""
+    from adacc.comparison.held_out import cross_validate, out_of_bag
+
+    if options.folds == 0:
+        return None, None
+    if options.folds is None and options.metric in (None, "balanced_accuracy"):
+        found = out_of_bag(model, problem)
+        if found is not None:
+            return found, None
+    try:
+        return cross_validate(problem, y, options.folds, options.method, options.seed, **training), None
+    except ValueError as error:
+        if options.folds is not None:
+            raise
+        return None, str(error)
 
 
 def _check_method(name: str) -> None:
@@ -232,65 +279,3 @@ def _labels(frame: pd.DataFrame, options: Namespace) -> Labels:
     one = str(target.positive)
     others = [str(label) for label in target.counts if label != target.positive]
     return Labels(np.where(target.y == 1, one, target.other).astype(object), one, others)
-
-
-def _print_summary(options: Namespace, trained: Trained, is_default: bool) -> None:
-    model, n_rows = trained.model, trained.counts.sum(axis=1)
-    rows = []
-    for k in sorted(range(len(n_rows)), key=lambda k: -n_rows[k]):
-        label = model.classes_.tolist()[k]
-        name = printable(label, 40) + (" (positive)" if label == trained.positive else "")
-        n_correct = trained.counts[k, k]
-        rows.append(
-            [name, f"{n_rows[k]:,.0f}", format_percent(n_rows[k] / n_rows.sum()), format_percent(n_correct / n_rows[k])]
-        )
-    costs_used = model.get_params(deep=False).get("costs")
-    source = "standard input" if options.data == "-" else options.data
-    echo(f"{source}: {n_rows.sum():,.0f} rows, {len(trained.kinds)} features")
-    default = " (the default; --method names another)" if is_default else ""
-    echo(f"method: {options.method}{default}, {_size(model)}")
-    if isinstance(costs_used, dict):
-        each = ", ".join(f"{printable(label, 40)} {format_number(cost)}" for label, cost in costs_used.items())
-        echo(
-            f"costs: {each}"
-            + ("" if options.costs else f" (of ten candidates, the costs of best {_f1(trained)} on the training rows)")
-        )
-    echo("\n" + format_table([options.target, "rows", "share", "training recall"], rows))
-    echo(f"\n{_caveat(model, options)}")
-    if model.decision_ is not None:
-        echo(f"\n{format_decision(model.decision_)}")
-    if options.model_card is not None:
-        echo(f"\nModel card: {printable(options.model_card)}")
-    echo(f"\n{options.model}: {_format_bytes(options.model.stat().st_size)}. Next:")
-    predict = ["adacc", "predict", str(options.model), "NEW.csv", *text_format(options), "--proba", "-o", "scores.csv"]
-    echo(f"  {shlex.join(predict)}")
-    echo(f"  {shlex.join(['adacc', 'explain', str(options.model)])}")
-
-
-def _f1(trained: Trained) -> str:
-    return "macro F1" if trained.positive is None else "F1"
-
-
-def _size(model: BaseAdditiveClassifier) -> str:
-    from adacc.comparison.final_model import n_bags
-    from adacc.report.text import size
-
-    bags = n_bags(model)
-    return f"{model.n_iter_} of {model.n_estimators} rounds" if bags is None else size(model.n_iter_, bags)
-
-
-def _caveat(model: BaseAdditiveClassifier, options: Namespace) -> str:
-    """A note on the training recall, and the out-of-bag accuracy of a forest if every class has out-of-bag rows."""
-    accuracy = getattr(model, "oob_balanced_accuracy_", nan)
-    if isnan(accuracy):
-        return "Recall on training rows is optimistic; `adacc compare` estimates it on held-out rows."
-    rows = "out-of-bag rows"
-    if options.group is not None:
-        rows += f", whole groups of {printable(options.group)!r}"
-    if options.time is not None:
-        rows = f"held-out rows, later in {printable(options.time)!r} than the training rows"
-    return f"Balanced accuracy on {rows}: {format_percent(accuracy)}. Recall in the table is on training rows."
-
-
-def _format_bytes(n_bytes: int) -> str:
-    return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e6 else f"{max(n_bytes / 1e3, 0.1):.1f} kB"

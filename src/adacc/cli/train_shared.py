@@ -26,6 +26,8 @@ class Trained(NamedTuple):
     others: list[str]  # labels merged into 'other'
     # (n_classes, n_classes): confusion matrix of the training rows: rows are true classes, columns predicted ones
     counts: NDArray[Any]
+    held_out: dict[str, Any] | None = None  # the estimate of `adacc.comparison.held_out`
+    no_held_out: str | None = None  # the reason if the rows allow no estimate
 
 
 def class_rows(trained: Trained) -> dict[str, int]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adacc.estimators.cutoffs import ThresholdSweep
-from adacc.evaluation.measures import with_former_names
+from adacc.evaluation.measures import confusion_counts
 
 CURVE_POINTS_MAX = 200
 CALIBRATION_BINS = 10
@@ -35,13 +35,11 @@ def pooled(y: NDArray[np.int8], probabilities: Array, predicted: NDArray[np.bool
     return {
         "positives": positives,
         "negatives": negatives,
-        "default": with_former_names(default_tp, positives - default_tp, default_fp, negatives - default_fp, "alarms"),
+        "default": confusion_counts(default_tp, positives - default_tp, default_fp, negatives - default_fp),
         "thresholds": {
             "at": levels.tolist(),
             "true_positives": tp.tolist(),
             "false_positives": fp.tolist(),
-            "caught": tp.tolist(),  # former names
-            "alarms": fp.tolist(),
             "default": int(np.searchsorted(kept, default)),
         },
         "roc": {"fpr": _rounded(fp / max(negatives, 1)), "tpr": _rounded(tpr)},

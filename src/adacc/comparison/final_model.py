@@ -19,6 +19,7 @@ from adacc.estimators.folds import TimeSplit
 from adacc.estimators.forest import AdaCCForestClassifier
 from adacc.estimators.search import CostSearchCV
 from adacc.evaluation.baseline_models import FOREST_TIME_FOLDS
+from adacc.evaluation.measure_scorer import scoring_of
 from adacc.model.explanations import ShapeFunction
 
 SHAPES_MAX = 9
@@ -40,16 +41,19 @@ def fit(
     in_time: bool = False,
     monotonic_cst: dict[str, int] | None = None,
     decision: Any = None,  # the decision rule, tuned on rows that are held out as for the calibration
+    metric: str | None = None,  # what tuned costs maximize, a name of `adacc.evaluation.measures`; None: F1 or macro F1
+    n_jobs: int | None = None,  # number of threads, which does not change the model
 ) -> BaseAdditiveClassifier:
-    """Fit a method; unless `costs` are given, costs are tuned by F1 on the training rows, as in the paper."""
-    chosen = choose(method, pos_label, rounds, seed, costs, calibration, in_time, monotonic_cst)
+    """Fit a method; unless `costs` are given, costs are tuned on the training rows, by F1 as in the paper."""
+    chosen = choose(method, pos_label, rounds, seed, costs, calibration, in_time, monotonic_cst, metric, n_jobs)
     if decision is not None:
         model = chosen.estimator if isinstance(chosen, CostSearchCV) else chosen
         model.set_params(decision=decision)
         if in_time and isinstance(model, BaseBoosting):
             model.set_params(calibration_cv=TimeSplit(CALIBRATION_FOLDS))
     chosen = chosen.fit(X, y, groups=groups)
-    return chosen.best_estimator_ if isinstance(chosen, CostSearchCV) else chosen
+    fitted = chosen.best_estimator_ if isinstance(chosen, CostSearchCV) else chosen
+    return fitted.set_params(n_jobs=None)
 
 
 def choose(
@@ -61,10 +65,14 @@ def choose(
     calibration: str | None = None,
     in_time: bool = False,
     monotonic_cst: dict[str, int] | None = None,
+    metric: str | None = None,
+    n_jobs: int | None = None,
 ) -> BaseAdditiveClassifier | CostSearchCV:
-    """The unfitted estimator of `fit`."""
+    """The unfitted estimator of `fit`; a forest for F1 tunes its threshold for it."""
     if method not in FORESTS:
-        return choose_booster(method, pos_label, rounds, seed, costs, calibration, in_time, monotonic_cst)
+        return choose_booster(
+            method, pos_label, rounds, seed, costs, calibration, in_time, monotonic_cst, metric, n_jobs
+        )
     if costs is not None:
         raise ValueError(f"{method} has no option 'costs' (given {costs!r}); its bags are balanced")
     tuning_cv = TimeSplit(FOREST_TIME_FOLDS) if in_time else None
@@ -74,6 +82,8 @@ def choose(
         calibration=calibration,
         tuning_cv=tuning_cv,
         monotonic_cst=monotonic_cst,
+        n_jobs=n_jobs,
+        objective="f1" if metric == "f1" else "balanced_accuracy",
         **_size(rounds),
     )
 
@@ -87,6 +97,8 @@ def choose_booster(
     calibration: str | None = None,
     in_time: bool = False,
     monotonic_cst: dict[str, int] | None = None,
+    metric: str | None = None,
+    n_jobs: int | None = None,
 ) -> BaseBoosting | CostSearchCV:
     """The unfitted estimator of `fit` for a boosting method."""
     folds = TimeSplit(CALIBRATION_FOLDS) if in_time else CALIBRATION_FOLDS
@@ -98,9 +110,12 @@ def choose_booster(
         calibration=calibration,
         calibration_cv=None if calibration is None else folds,
         monotonic_cst=monotonic_cst,
+        n_jobs=n_jobs,
         **_size(rounds),
     )
-    return CostSearchCV(model, cv="training") if METHODS[method].rule.uses_costs and costs is None else model
+    if not METHODS[method].rule.uses_costs or costs is not None:
+        return model
+    return CostSearchCV(model, scoring="f1" if metric is None else scoring_of(metric), cv="training")
 
 
 def _size(rounds: int | None) -> dict[str, Any]:

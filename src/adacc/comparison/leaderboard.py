@@ -7,7 +7,6 @@ import platform
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -22,8 +21,7 @@ from adacc.comparison.multiclass_problem import MulticlassProblem
 from adacc.comparison.problem import BaseProblem
 from adacc.comparison.splits import Split, describe
 from adacc.evaluation.statistics import holm, resampled_t_test
-
-FORMAT = 1
+from adacc.schemas import head
 
 SIGNIFICANCE_LEVEL = 0.05
 
@@ -35,6 +33,22 @@ def measure(outcome: Outcome, splits: Sequence[Split], problem: BaseProblem) -> 
     if outcome.predictions is None:
         return {}
     return {**problem.evaluate(splits[outcome.split].test, outcome.predictions), "seconds": outcome.seconds}
+
+
+def spread(values: list[float], splits: Sequence[Split], unlimited: bool = False) -> dict[str, Any]:
+    """Mean, standard deviation and 95 % interval of a measure over folds (corrected resampled t-test)."""
+    mean = float(np.mean(values))
+    if len(values) < 2:
+        return {"mean": mean, "std": None, "low": None, "high": None, "by_fold": values}
+    margin = resampled_t_test(values, _test_per_train(splits)).margin
+    low, high = max(mean - margin, 0.0), mean + margin
+    if not unlimited:
+        high = min(high, 1.0)
+    return {"mean": mean, "std": float(np.std(values, ddof=1)), "low": low, "high": high, "by_fold": values}
+
+
+def _test_per_train(splits: Sequence[Split]) -> float:
+    return float(np.mean([len(split.test) / len(split.train) for split in splits]))
 
 
 @dataclass
@@ -51,10 +65,11 @@ class Leaderboard:
 
     def tell(self, outcome: Outcome) -> None:
         """Add an outcome."""
-        self.outcomes.setdefault(outcome.method, []).append(outcome)
+        # Measured first: Ctrl-C may come meanwhile, and an outcome without its measures would be no failure either.
+        measured = measure(outcome, self.splits, self.problem)
         if outcome.predictions is not None:
-            by_split = self.measures.setdefault(outcome.method, {})
-            by_split[outcome.split] = measure(outcome, self.splits, self.problem)
+            self.measures.setdefault(outcome.method, {})[outcome.split] = measured
+        self.outcomes.setdefault(outcome.method, []).append(outcome)
 
     def ranking(self) -> list[str]:
         """Names of the methods, best first; ties keep the order of the plan.
@@ -125,21 +140,15 @@ class Leaderboard:
         found: dict[str, Any] = {"metrics": {}}
         if is_ranked:
             names = self.problem.measures
-            found["metrics"] = {each: self._spread(self._by_fold(name, each), each == "seconds") for each in names}
+            found["metrics"] = {
+                each: spread(self._by_fold(name, each), self.splits, unlimited=each == "seconds") for each in names
+            }
             if isinstance(self.problem, MulticlassProblem):
                 recalls = self._by_fold(name, "recall")
-                found["recall"] = {label: self._spread([each[label] for each in recalls]) for label in recalls[0]}
+                found["recall"] = {
+                    label: spread([each[label] for each in recalls], self.splits) for label in recalls[0]
+                }
         return found
-
-    def _spread(self, values: list[float], unlimited: bool = False) -> dict[str, Any]:
-        mean = float(np.mean(values))
-        if len(values) < 2:
-            return {"mean": mean, "std": None, "low": None, "high": None, "parts": values}
-        margin = resampled_t_test(values, self._test_per_train).margin
-        low, high = max(mean - margin, 0.0), mean + margin
-        if not unlimited:
-            high = min(high, 1.0)
-        return {"mean": mean, "std": float(np.std(values, ddof=1)), "low": low, "high": high, "parts": values}
 
     def _against_best(self, ranked: list[str]) -> dict[str, dict[str, Any]]:
         """Difference of each method from the best on their common splits, with Holm-corrected p-values."""
@@ -151,7 +160,7 @@ class Leaderboard:
             if len(both) < 2:
                 versus[name] = {"difference": float(np.mean(differences)) if both else None, "p": None}
                 continue
-            test = resampled_t_test(differences, self._test_per_train)
+            test = resampled_t_test(differences, _test_per_train(self.splits))
             versus[name], p_values[name] = {"difference": test.mean}, test.p_value
         for name, p_value in zip(p_values, holm(list(p_values.values())), strict=True):
             versus[name]["p"] = float(p_value)
@@ -160,17 +169,13 @@ class Leaderboard:
             for name, each in versus.items()
         }
 
-    @property
-    def _test_per_train(self) -> float:
-        return float(np.mean([len(split.test) / len(split.train) for split in self.splits]))
-
     def _costs(self, name: str) -> list[float] | None:
         of_splits = [each.predictions for each in self._in_order(name) if each.predictions is not None]
         return [each.cost for each in of_splits if each.cost is not None] or None
 
     def _failed(self, name: str) -> dict[str, Any] | None:
         errors = [each.error for each in self._in_order(name) if each.error is not None]
-        return {"parts": len(errors), "reason": errors[-1]} if errors else None
+        return {"folds": len(errors), "reason": errors[-1]} if errors else None
 
 
 def report(leaderboard: Leaderboard, command: str, folds: int, repeats: int, stopped: bool = False) -> dict[str, Any]:
@@ -181,12 +186,9 @@ def report(leaderboard: Leaderboard, command: str, folds: int, repeats: int, sto
             entry["pooled"] = leaderboard.pooled(entry["name"])
     n_done = {name: len(outcomes) for name, outcomes in leaderboard.outcomes.items()}
     model = _best_own_model(leaderboard, table)
-    return _plain(
+    return plain(
         {
-            "format": FORMAT,
-            "adacc": version("adacc"),
-            "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            "command": command,
+            **head("compare", version("adacc"), command),
             "versions": versions(),
             "stopped": stopped,
             "data": check_data(problem, leaderboard.splits, plan.seed),
@@ -197,8 +199,8 @@ def report(leaderboard: Leaderboard, command: str, folds: int, repeats: int, sto
                 "rounds": plan.rounds,
                 "seed": plan.seed,
                 "metric": leaderboard.metric,
-                "parts": len(leaderboard.splits),
-                "parts_done": min(n_done.get(name, 0) for name in plan.methods),
+                "n_folds": len(leaderboard.splits),
+                "n_folds_done": min(n_done.get(name, 0) for name in plan.methods),
                 "tuned": problem.tuned,
                 **(
                     {"left_out": [leaderboard.contestants[name].label for name in plan.left_out]}
@@ -255,7 +257,8 @@ def _examples(leaderboard: Leaderboard, method: str) -> list[dict[str, Any]]:
     )  # fmt: skip
     is_sample = len(problem.y) < problem.n_rows_of_source
     numbers = [None] * len(split.test) if is_sample else (split.test + 1).tolist()
-    return explained_rows.describe_examples(fitted, problem.X.iloc[split.test], problem.y[split.test], 1, numbers)
+    found = explained_rows.describe_examples(fitted, problem.X.iloc[split.test], problem.y[split.test], 1, numbers)
+    return [{**each, "prediction": str(problem.labels[each["prediction"]])} for each in found]
 
 
 def versions() -> dict[str, str]:
@@ -269,14 +272,14 @@ def versions() -> dict[str, str]:
     return installed
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """The value as JSON can store it: None for NaN, and valid Unicode."""
     if isinstance(value, dict):
-        return {str(key): _plain(each) for key, each in value.items()}
+        return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [plain(each) for each in value]
     if isinstance(value, np.generic):
-        return _plain(value.item())
+        return plain(value.item())
     if isinstance(value, str):
         return value.encode(errors="replace").decode()
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -155,8 +155,20 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
 
     @described(ROWS, yields="ndarray of shape (n_samples,)")
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
-        """The class of each row by the scores after each round, without a decision rule."""
+        """The class of each row by the scores after each round, without a decision rule.
+
+        A rule is tuned for the scores of the whole ensemble and does not apply to those of its first rounds, so that
+        the last class can differ from `predict` if there is a rule.
+        """
         yield from map(self._model.labels, self.staged_decision_function(X))
+
+    @described(ROWS, yields="ndarray of shape (n_samples, n_classes)")
+    def staged_predict_proba(self, X: Any) -> Iterator[Array]:
+        """`predict_proba` after each round; the calibration is that of the whole ensemble."""
+        table = self._read_known(X)
+        for scores in self._model.ensemble.staged_scores(table):
+            warn_of_unseen(table)
+            yield self._model.probabilities(scores)
 
     @described(ROWS, returns="ndarray of shape (n_samples, n_classes)")
     def predict_proba(self, X: Any) -> Array:
@@ -168,6 +180,11 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
         at a probability far below 0.5. See docs/probabilities.md.
         """
         return self._model.probabilities(self._scores(X))
+
+    @described(ROWS, returns="ndarray of shape (n_samples, n_classes)")
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithm of `predict_proba`, -inf for a probability of 0."""
+        return log_of(self.predict_proba(X))
 
     def shape_functions(self, background: Any = None, n_pairs: int = 10) -> ShapeFunctions:
         """Contribution of each feature to `decision_function`, as a function of the value of the feature.
@@ -386,6 +403,12 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
 def read_known(estimator: BaseAdditiveClassifier, X: Any) -> Table:
     """Convert X to a table, and check that it has the columns of `fit`."""
     return estimator._read_known(X)
+
+
+def log_of(probabilities: Any) -> Any:
+    """Logarithms of probabilities, also of a Dask collection; -inf for 0."""
+    with np.errstate(divide="ignore"):
+        return np.log(probabilities)
 
 
 E = TypeVar("E", bound=BaseAdditiveClassifier)

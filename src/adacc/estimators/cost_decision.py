@@ -41,6 +41,8 @@ class CostDecision(BaseDecision):
         Class weights that the estimator is trained with, such as its `class_weight`, the `costs` of `CGAdaClassifier`,
         or for under-sampled classes the fraction of rows that was kept. They shift the probabilities by a known factor,
         which is corrected: each probability is divided by the weight of its class.
+    n_jobs : int, default=None
+        Number of folds that are fitted in parallel, as in scikit-learn; -1 for all cores.
 
     Attributes
     ----------
@@ -88,6 +90,7 @@ class CostDecision(BaseDecision):
     threshold: str = "expected"
     cv: Any = 5
     undo_class_weight: Any = None
+    n_jobs: int | None = None
 
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None

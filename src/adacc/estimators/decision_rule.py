@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -14,13 +15,15 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, has_fit_parameter
 
 from adacc.algorithms.base import Array
 from adacc.costs import class_costs
 from adacc.data.columns import is_frame
 from adacc.docstrings import described
-from adacc.estimators.base import COLUMNS, ROWS
+from adacc.estimators.base import COLUMNS, ROWS, log_of
 from adacc.estimators.decision_tuning import LabelledRows, tune
 from adacc.estimators.decisions import row_costs, split_columns
 from adacc.estimators.folds import check_groups, make_splitter, on_training_rows
@@ -58,22 +61,42 @@ class HeldOutRows(NamedTuple):
         return np.concatenate([responses for _, responses in self.folds])
 
 
+def _estimator_has(name: str) -> Callable[[Any], bool]:
+    """Whether the estimator of a meta-classifier has a method."""
+    return lambda decision: hasattr(getattr(decision, "estimator_", decision.estimator), name)
+
+
 class BaseDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):
-    """Base of meta-classifiers with the parameters `estimator`, `cv` and `undo_class_weight`."""
+    """Base of meta-classifiers with the parameters `estimator`, `cv`, `undo_class_weight` and `n_jobs`."""
 
     estimator: Any
     cv: Any
     undo_class_weight: Any
+    n_jobs: int | None
     classes_: NDArray[Any]
     decision_: Decision
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": True}
 
+    @available_if(_estimator_has("predict_proba"))
     @described(ROWS, returns="ndarray of shape (n_samples, n_classes)")
     def predict_proba(self, X: Any) -> Array:
         """Probability of each class, in the order of ``classes_``, corrected by `undo_class_weight`."""
         check_is_fitted(self)
         return _shifted(self.estimator_.predict_proba(X), self._class_divisors)
+
+    @available_if(_estimator_has("predict_proba"))
+    @described(ROWS, returns="ndarray of shape (n_samples, n_classes)")
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithm of `predict_proba`, -inf for a probability of 0."""
+        return log_of(self.predict_proba(X))
+
+    @available_if(_estimator_has("decision_function"))
+    @described(ROWS, returns="ndarray of shape (n_samples,) or (n_samples, n_classes)")
+    def decision_function(self, X: Any) -> Array:
+        """`decision_function` of the estimator; the rule does not change it."""
+        check_is_fitted(self)
+        return self.estimator_.decision_function(X)
 
     @described(ROWS | COLUMNS, returns="ndarray of shape (n_samples,)")
     def predict(self, X: Any, columns: Any = None) -> NDArray[Any]:
@@ -193,8 +216,9 @@ class BaseDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):
         """Numbers of the rows held out by each fold, and their responses by an estimator fitted without them."""
         if on_training_rows(self.cv):
             return [(np.arange(len(labels)), _responses(fitted, X))]
-        held_out, all_rows = [], np.arange(len(labels))
-        for fold in make_splitter(self.cv, labels, groups).split(np.zeros(len(labels)), labels, groups):
+        all_rows = np.arange(len(labels))
+
+        def held_out(fold: Any) -> tuple[NDArray[np.intp], Array]:
             # cross_val_predict encodes the labels as numbers, which costs given by label do not match.
             training, rows = (all_rows[side] for side in fold)  # indices or masks
             params = {name: values[training] for name, values in fit_params.items()}
@@ -203,8 +227,10 @@ class BaseDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):
             with unseen_ignored():
                 found = _responses(estimator, _take(X, rows))
             responses[:, np.searchsorted(fitted.classes_, estimator.classes_)] = found
-            held_out.append((rows, responses))
-        return held_out
+            return rows, responses
+
+        folds = make_splitter(self.cv, labels, groups).split(np.zeros(len(labels)), labels, groups)
+        return Parallel(n_jobs=self.n_jobs)(delayed(held_out)(fold) for fold in folds)
 
 
 @dataclass(eq=False, repr=False)
@@ -232,6 +258,8 @@ class DecisionRule(BaseDecision):
         Positive class; None for the rarer class.
     undo_class_weight : "balanced", dict or sequence, default=None
         Class weights that the estimator is trained with, which are undone as in `CostDecision`.
+    n_jobs : int, default=None
+        Number of folds that are fitted in parallel, as in scikit-learn; -1 for all cores.
 
     Attributes
     ----------
@@ -268,6 +296,7 @@ class DecisionRule(BaseDecision):
     cv: Any = 5
     pos_label: Any = None
     undo_class_weight: Any = None
+    n_jobs: int | None = None
 
     def fit(
         self,

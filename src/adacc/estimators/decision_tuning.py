@@ -184,7 +184,7 @@ def tune(spec: DecisionSpec, positive: int, rows: LabelledRows, source: str, see
         return decision
     if not rows.is_positive.any() or rows.is_positive.all():
         raise ValueError(f"the decision {str(spec)!r} needs rows of both classes, got rows of one class only")
-    rows = _with_costs(spec, positive, rows)
+    rows = with_costs(spec, positive, rows)
     outcomes = next(_resampled(rows, None, 1))
     if spec.needs_tuning:
         chosen, met = choose(spec, outcomes)
@@ -198,7 +198,7 @@ def tune(spec: DecisionSpec, positive: int, rows: LabelledRows, source: str, see
     return decision
 
 
-def _with_costs(spec: DecisionSpec, positive: int, rows: LabelledRows) -> LabelledRows:
+def with_costs(spec: DecisionSpec, positive: int, rows: LabelledRows) -> LabelledRows:
     """The rows with the costs of a matrix; costs by row are there already."""
     if spec.kind != "cost":
         return rows
@@ -265,18 +265,23 @@ def _by_fold(spec: DecisionSpec, rows: LabelledRows, chosen: int) -> dict[str, A
     """What the chosen threshold achieves on the rows of each fold."""
     if rows.folds is None:
         return {}
-    alert, cost = rows.level >= chosen, np.where(rows.is_positive, rows.fn, rows.fp) * rows.weight
-    found: dict[str, list[float]] = {}
-    for fold in np.unique(rows.folds):
-        positive, negative = (rows.folds == fold) & rows.is_positive, (rows.folds == fold) & ~rows.is_positive
-        tp, fp = (np.array([rows.weight[of_class & alert].sum()]) for of_class in (positive, negative))
-        missed, alarms = np.array([cost[positive & ~alert].sum()]), np.array([cost[negative & alert].sum()])
-        n_positive, n_negative = float(rows.weight[positive].sum()), float(rows.weight[negative].sum())
-        correct = rows.correct[0] * n_negative + rows.correct[1] * n_positive
-        outcomes = Outcomes(tp, fp, missed, alarms, n_positive, n_negative, correct)
-        for name, value in outcomes.measures(spec, 0).items():
-            found.setdefault(name, []).append(float(value))
-    return {name: np.array(values) for name, values in found.items()}
+    alert = rows.level >= chosen
+    by_fold = [measures_of_alerts(spec, rows, alert, rows.folds == fold) for fold in np.unique(rows.folds)]
+    return {name: np.array([each[name] for each in by_fold]) for name in by_fold[0]}
+
+
+def measures_of_alerts(
+    spec: DecisionSpec, rows: LabelledRows, alert: NDArray[np.bool_], among: NDArray[np.bool_]
+) -> dict[str, float]:
+    """The measures of `DecisionReport` for alerts among some of the rows; NaN where they are undefined."""
+    cost = np.where(rows.is_positive, rows.fn, rows.fp) * rows.weight
+    positive, negative = among & rows.is_positive, among & ~rows.is_positive
+    tp, fp = (np.array([rows.weight[of_class & alert].sum()]) for of_class in (positive, negative))
+    missed, alarms = np.array([cost[positive & ~alert].sum()]), np.array([cost[negative & alert].sum()])
+    n_positive, n_negative = float(rows.weight[positive].sum()), float(rows.weight[negative].sum())
+    correct = rows.correct[0] * n_negative + rows.correct[1] * n_positive
+    outcomes = Outcomes(tp, fp, missed, alarms, n_positive, n_negative, correct)
+    return {name: float(value) for name, value in outcomes.measures(spec, 0).items()}
 
 
 def _widened(name: str, interval: Interval, by_fold: Array, differences: Array, n_rows: dict[str, int]) -> Interval:

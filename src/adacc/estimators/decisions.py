@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
@@ -12,10 +13,10 @@ from numpy.typing import NDArray
 
 from adacc.algorithms.base import Array
 from adacc.data.columns import is_frame
-from adacc.estimators.decision_tuning import LabelledRows, tune
+from adacc.estimators.decision_tuning import LabelledRows, measures_of_alerts, tune, with_costs
 from adacc.model.decision import Decision, read_costs, untuned
 from adacc.model.decision_spec import DecisionSpec
-from adacc.model.fitted import FittedModel, TuningScores
+from adacc.model.fitted import DECIMALS, PROBABILITY_DECIMALS, FittedModel, TuningScores
 
 MAX_STORED_ROWS = 10_000
 """Maximum number of rows of a class whose scores a model keeps."""
@@ -82,7 +83,7 @@ def decide(
     model: FittedModel, spec: DecisionSpec, tuning: TuningScores | None, columns: Mapping[str, NDArray[Any]]
 ) -> Decision:
     """Bind a rule to a model, and tune it on scores of rows that the model was trained without."""
-    spec = spec.for_classes(model.classes)
+    spec = _rounded(spec.for_classes(model.classes))
     positive = model.positive_class
     if positive is None:
         _warn_uncalibrated(model, spec)
@@ -107,11 +108,27 @@ def decide(
     return tune(spec, positive, rows, tuning.rows)
 
 
+def _rounded(spec: DecisionSpec) -> DecisionSpec:
+    """The rule with its threshold rounded like the numbers it is compared with, so that equal numbers stay equal."""
+    decimals = {"threshold": PROBABILITY_DECIMALS, "score": DECIMALS}.get(spec.kind)
+    return spec if decimals is None else replace(spec, value=round(spec.value, decimals))
+
+
 def row_costs(spec: DecisionSpec, columns: Mapping[str, NDArray[Any]]) -> tuple[Array | float, Array | float]:
     """Costs of a false negative and of a false positive; 1 if the rule has no costs by row."""
     if spec.kind != "row_cost":
         return 1.0, 1.0
     return read_costs(spec.fn, columns), read_costs(spec.fp, columns)
+
+
+def achieved_on(
+    decision: Decision, is_positive: NDArray[np.bool_], alert: NDArray[np.bool_], columns: Mapping[str, NDArray[Any]]
+) -> dict[str, float]:
+    """The measures of ``decision.report`` on other rows; `columns` are those that the rule names."""
+    fn, fp = row_costs(decision.spec, columns)
+    rows = LabelledRows(np.zeros(len(alert)), is_positive, np.ones(len(alert)), fn=fn, fp=fp)
+    rows = with_costs(decision.spec, decision.positive, rows)
+    return measures_of_alerts(decision.spec, rows, alert, np.ones(len(alert), dtype=bool))
 
 
 def _warn_uncalibrated(model: FittedModel, spec: DecisionSpec) -> None:

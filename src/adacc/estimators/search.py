@@ -263,6 +263,7 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     predict = _of_best("predict")
     predict_proba = _of_best("predict_proba")
+    predict_log_proba = _of_best("predict_log_proba")
     decision_function = _of_best("decision_function")
     shape_functions = _of_best("shape_functions")
     explain = _of_best("explain")

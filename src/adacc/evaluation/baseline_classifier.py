@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from adacc.algorithms.catalog import suggestion
+from adacc.estimators.base import log_of
 from adacc.evaluation.baselines import BASELINES, Baseline
 from adacc.evaluation.fold_data import FoldData
 from adacc.evaluation.predictions import ClassPredictions
@@ -112,6 +113,10 @@ class BaselineClassifier(ClassifierMixin, BaseEstimator):
         by_class[:, self._positive] = found.probabilities
         by_class[:, 1 - self._positive] = 1.0 - found.probabilities
         return by_class
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Logarithms of the probabilities, -inf for 0."""
+        return log_of(self.predict_proba(X))
 
     @available_if(_has_two_classes)
     def decision_function(self, X: Any) -> NDArray[np.float64]:

@@ -126,10 +126,9 @@ def pairwise_auc(true: Any, probabilities: Any) -> float:
     return float(np.mean(areas)) if areas else nan
 
 
-def with_former_names(tp: int, fn: int, fp: int, tn: int, name_of_fp: str) -> dict[str, int]:
-    """The confusion counts for JSON: by their standard names, and by the names of earlier versions."""
-    standard = {"true_positives": tp, "false_negatives": fn, "false_positives": fp, "true_negatives": tn}
-    return {**standard, "caught": tp, "missed": fn, name_of_fp: fp, "left_alone": tn}
+def confusion_counts(tp: int, fn: int, fp: int, tn: int) -> dict[str, int]:
+    """The confusion counts of two classes by their names in JSON."""
+    return {"true_positives": tp, "false_negatives": fn, "false_positives": fp, "true_negatives": tn}
 
 
 def shown(name: str, value: float | None) -> str:

@@ -113,7 +113,7 @@ def _measured(result: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[s
             at = {key: _scaled(values.get(key), measure.factor) for key in ("mean", "low", "high")}
             text = f"{shown(metric, values['mean'])} {spread(metric, values.get('std'))}"
             means.append({**common, **at, "shown": text.strip()})
-            drawn = (_scaled(value, measure.factor) for value in values["parts"] if value is not None)
+            drawn = (_scaled(value, measure.factor) for value in values["by_fold"] if value is not None)
             folds += [{**common, "value": value} for value in drawn]
     return means, folds
 

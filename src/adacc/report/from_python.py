@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -22,13 +21,13 @@ from adacc.comparison.reading import frame_problem
 from adacc.estimators.base import BaseAdditiveClassifier
 from adacc.evaluation.baseline_classifier import BaselineClassifier
 from adacc.evaluation.baselines import BASELINES
-from adacc.evaluation.measures import shown
 from adacc.report import multiclass_text, page, text
+from adacc.report.notebook import to_html
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """The result of `adacc.compare`; a notebook shows its verdict and its table.
+    """The result of `adacc.compare`; a notebook shows its verdict, a table and charts.
 
     Attributes
     ----------
@@ -121,26 +120,7 @@ class Comparison:
         return np.array(problem.labels)[problem.y], problem.labels[1]
 
     def _repr_html_(self) -> str:
-        table = self.table
-        metric = self.result["protocol"]["metric"]
-        rows = "".join(
-            f"<tr><td>{rank}</td><td>{escape(row['label'])}</td><td>{shown(metric, row[metric])}</td>"
-            f"<td>{_bar(row[metric], table[metric].max())}</td>"
-            f"<td>{'' if rank == 1 else shown_p(row['p'])}</td><td>{shown('seconds', row['seconds'])}</td></tr>"
-            for rank, (_, row) in enumerate(table.iterrows(), start=1)
-        )
-        heads = "".join(f"<th>{head}</th>" for head in ("", "method", escape(metric), "", "p", "seconds"))
-        return f"<p>{escape(self.verdict)}</p><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
-
-
-def shown_p(p: float | None) -> str:
-    """A p-value with two digits."""
-    return "" if p is None or np.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.2g}"
-
-
-def _bar(value: float | None, longest: float) -> str:
-    width = 0 if value is None or not longest else round(120 * max(value, 0.0) / longest)
-    return f'<svg width="120" height="10"><rect width="{width}" height="10" fill="#0072B2"/></svg>'
+        return to_html(self.result, self.verdict)
 
 
 def compare(

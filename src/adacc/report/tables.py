@@ -91,11 +91,11 @@ def versus_best(method: Method, metric: str) -> dict[str, Any]:
 
 def failures(result: dict[str, Any]) -> list[dict[str, str]]:
     """Methods that failed in some or all folds, with the error."""
-    folds = result["protocol"]["parts"]
+    folds = result["protocol"]["n_folds"]
     return [
         {
             "label": method["label"],
-            "where": f"in {method['failed']['parts']} of {folds} folds",
+            "where": f"in {method['failed']['folds']} of {folds} folds",
             "reason": method["failed"]["reason"],
         }
         for method in result["methods"]
@@ -126,7 +126,9 @@ def decisions(result: dict[str, Any]) -> list[dict[str, Any]]:
     for method in finished(result):
         counts = (method.get("pooled") or {}).get("default")
         if counts:
-            texts = [f"{counts[key]:,}" for key in ("caught", "missed", "alarms", "left_alone")]
+            texts = [
+                f"{counts[key]:,}" for key in ("true_positives", "false_negatives", "false_positives", "true_negatives")
+            ]
             rows.append({"label": method["label"], "cells": texts})
     return rows
 
@@ -162,7 +164,7 @@ def protocol(result: dict[str, Any]) -> list[tuple[str, str]]:
     """Settings of the comparison."""
     how = result["protocol"]
     folds = f"{how['folds']} folds" + (f", {how['repeats']} repeats" if how["repeats"] > 1 else "")
-    done = "" if how["parts_done"] == how["parts"] else f"; {how['parts_done']} of {how['parts']} folds done"
+    done = "" if how["n_folds_done"] == how["n_folds"] else f"; {how['n_folds_done']} of {how['n_folds']} folds done"
     return [
         ("Cross-validation", f"{folds}, {how['splits']}{done}"),
         ("Boosting rounds", f"{how['rounds']:,}"),

@@ -102,9 +102,9 @@ def counts_of_best(best: Method, positive: str) -> str:
     counts = (best.get("pooled") or {}).get("default")
     if not counts:
         return ""
-    rows = counted(counts["caught"] + counts["missed"], "row")
-    alarms = counted(counts["alarms"], "false alarm")
-    return f"In all, it found {counts['caught']:,} of {rows} of {positive} and raised {alarms}."
+    rows = counted(counts["true_positives"] + counts["false_negatives"], "row")
+    alarms = counted(counts["false_positives"], "false alarm")
+    return f"In all, it found {counts['true_positives']:,} of {rows} of {positive} and raised {alarms}."
 
 
 def per_hundred(share: float) -> str:

@@ -27,11 +27,11 @@ function drawCurves(methods) {
     .filter((row) => row.x !== null && row.y !== null);
   feed("roc", {
     roc: methods.flatMap((method) => line(method, method.roc.fpr, method.roc.tpr)),
-    roc_points: methods.flatMap((method) => ownDecisions(method, (rates) => [rates.alarms, rates.caught])),
+    roc_points: methods.flatMap((method) => ownDecisions(method, (rates) => [rates.fpr, rates.tpr])),
   });
   feed("pr", {
     pr: methods.flatMap((method) => line(method, method.pr.recall, method.pr.precision)),
-    pr_points: methods.flatMap((method) => ownDecisions(method, (rates) => [rates.caught, rates.right])),
+    pr_points: methods.flatMap((method) => ownDecisions(method, (rates) => [rates.tpr, rates.precision])),
   });
   feed("calibration", {
     calibration: methods.flatMap((method) => method.calibration.map((bin, order) => (
@@ -42,12 +42,10 @@ function drawCurves(methods) {
 
 // The point of a method's default threshold on a curve; none if it is undefined.
 function ownDecisions(method, place) {
-  const { caught, missed, alarms, left_alone } = method.default;
-  const rates = {
-    caught: caught / (caught + missed), alarms: alarms / (alarms + left_alone), right: caught / (caught + alarms),
-  };
+  const { true_positives: tp, false_negatives: fn, false_positives: fp, true_negatives: tn } = method.default;
+  const rates = { tpr: tp / (tp + fn), fpr: fp / (fp + tn), precision: tp / (tp + fp) };
   const [x, y] = place(rates);
-  const at = `${count(caught)} true positives, ${count(alarms)} false positives`;
+  const at = `${count(tp)} true positives, ${count(fp)} false positives`;
   return Number.isFinite(x) && Number.isFinite(y) ? [{ name: method.name, label: method.label, x, y, at }] : [];
 }
 

@@ -2,7 +2,7 @@
 function chooseThreshold() {
   const find = (id) => document.getElementById(id);
   const [select, slider] = [find("threshold-method"), find("threshold")];
-  const inputs = { missed: find("cost-missed"), alarms: find("cost-alarm") };
+  const inputs = { false_negatives: find("cost-missed"), false_positives: find("cost-alarm") };
   const method = () => page.methods[select.value];
 
   const update = () => {
@@ -14,7 +14,7 @@ function chooseThreshold() {
     showCounts("own", chosen.default, costs);
     const at = shortNumber(chosen.thresholds.at[slider.value]);
     find("threshold-value").textContent = at;
-    slider.setAttribute("aria-valuetext", `${at}: ${count(now.caught)} true positives, ${count(now.alarms)} false positives`);
+    slider.setAttribute("aria-valuetext", `${at}: ${count(now.true_positives)} true positives, ${count(now.false_positives)} false positives`);
     find("verdict").textContent = verdict(chosen, costs);
     find("cheapest").disabled = costs === null;
     feedCosts(chosen, costs, Number(slider.value));
@@ -25,22 +25,22 @@ function chooseThreshold() {
     update();
   };
   select.addEventListener("change", start);
-  for (const input of [slider, inputs.missed, inputs.alarms]) input.addEventListener("input", update);
+  for (const input of [slider, ...Object.values(inputs)]) input.addEventListener("input", update);
   find("cheapest").addEventListener("click", () => {
     slider.value = cheapest(method(), readCosts(inputs));
     update();
   });
-  inputs.missed.value = Number(Math.max(1, method().negatives / method().positives).toPrecision(2));
+  inputs.false_negatives.value = Number(Math.max(1, method().negatives / method().positives).toPrecision(2));
   start();
 }
 
 function countsAt(method, index) {
-  const { caught, alarms } = method.thresholds;
+  const [tp, fp] = [method.thresholds.true_positives[index], method.thresholds.false_positives[index]];
   return {
-    caught: caught[index],
-    missed: method.positives - caught[index],
-    alarms: alarms[index],
-    left_alone: method.negatives - alarms[index],
+    true_positives: tp,
+    false_negatives: method.positives - tp,
+    false_positives: fp,
+    true_negatives: method.negatives - fp,
   };
 }
 
@@ -56,7 +56,7 @@ function readCosts(inputs) {
 }
 
 function total(counts, costs) {
-  return counts.missed * costs.missed + counts.alarms * costs.alarms;
+  return counts.false_negatives * costs.false_negatives + counts.false_positives * costs.false_positives;
 }
 
 // The cheapest threshold; ties go to the one with most true positives.
@@ -66,7 +66,7 @@ function cheapest(method, costs) {
 }
 
 function showCounts(column, counts, costs) {
-  for (const name of ["caught", "missed", "alarms", "left_alone"]) {
+  for (const name of ["true_positives", "false_negatives", "false_positives", "true_negatives"]) {
     document.getElementById(`${column}-${name}`).textContent = count(counts[name]);
   }
   document.getElementById(`${column}-cost`).textContent = costs ? money(total(counts, costs)) : "–";
