@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import softmax
 from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import StratifiedKFold
@@ -66,13 +67,15 @@ def test_the_margin_of_a_pair_is_its_score_by_the_sum_of_its_votes():
     X, y = make_table()
     model = adacc.AdaCC1Classifier(n_estimators=12, multi_class="one_vs_one").fit(X, y)
     ensemble = model.fitted_model_.ensemble
-    for n_rounds, decision in enumerate(model.staged_decision_function(X), start=1):
+    stages = zip(model.staged_decision_function(X), model.staged_predict_proba(X), strict=True)
+    for n_rounds, (decision, probabilities) in enumerate(stages, start=1):
         part = ensemble.first(n_rounds)
         sums = [np.abs(part.problem(p).votes).max(axis=1).sum() for p in range(6)]
         scores = part.scores(model._read_known(X))
         assert_allclose(part.largest_scores(), sums)
         assert np.abs(scores).max(axis=0) == pytest.approx(np.minimum(np.abs(scores).max(axis=0), sums))
         assert_allclose(decision, np.tanh(4.0 * scores / sums) @ one_vs_one(4), atol=1e-9)
+        assert_allclose(probabilities, softmax(2.0 * decision, axis=1), atol=1e-9)
     assert_allclose(decision, model.decision_function(X), atol=1e-12)
 
 

@@ -166,9 +166,9 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
     def staged_predict_proba(self, X: Any) -> Iterator[Array]:
         """`predict_proba` after each round; the calibration is that of the whole ensemble."""
         table = self._read_known(X)
-        for scores in self._model.ensemble.staged_scores(table):
+        for n_rounds, scores in enumerate(self._model.ensemble.staged_scores(table), start=1):
             warn_of_unseen(table)
-            yield self._model.probabilities(scores)
+            yield self._model.probabilities(scores, n_rounds)
 
     @described(ROWS, returns="ndarray of shape (n_samples, n_classes)")
     def predict_proba(self, X: Any) -> Array:
