@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from argparse import ArgumentParser, Namespace
 from contextlib import nullcontext
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,8 @@ def compare(options: Namespace) -> None:
         if missing and not options.quiet and {"default", "family", "baselines", "all"} & {*options.methods}:
             echo_note(f'methods of {", ".join(missing)} are skipped; to include them: pip install "adacc[compare]"')
         problem = _problem(options)
+        if options.report is not None:
+            import_module("adacc.report.charts")  # takes time, while another process compiles
     left_out = _left_out(chosen, problem)
     check_metric(
         options.metric, problem.measures, len(problem.labels), "--positive compares one class against the rest"

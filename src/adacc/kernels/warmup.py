@@ -1,14 +1,17 @@
 """Compilation of the common kernels in advance.
 
-``python -m adacc.kernels.warmup GROUP ...`` compiles them from last to first, in the background of a command that
-compiles them from first to last: the two meet in the middle, since each finds what the other has cached.
+``python -m adacc.kernels.warmup CLAIMS GROUP ...`` compiles them from last to first, in the background of a command
+that compiles them from first to last. Before a process compiles a kernel, it creates a file with its name in the folder
+CLAIMS; the other process then leaves it out.
 """
 
 from __future__ import annotations
 
 import logging
 import sys
+import zlib
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from numba import types
@@ -50,7 +53,7 @@ _path = types.Tuple((_i1, _i1, _i1, _f1, _i1, _i1))
 _explained = types.Tuple((_i1, _bool, _i1, *_nodes, _u8, _f1)), _float[:, :, ::1], _bool  # trees, values, has_missing
 _ends = types.Tuple((_i1, _i1, _f1, _u8)), types.Tuple((_i1, _i1, _f1))
 _patterns = types.Tuple((_bins, _rows, _i1, _f1, types.uint16[::1], types.int32[::1]))
-_shapley_work = types.Tuple((*_ends, _path, _patterns, _patterns, types.UniTuple(_f1, 2), _f2))
+_shapley_work = types.Tuple((*_ends, _path, _patterns, types.none, types.UniTuple(_f1, 2), _f2))
 _shapley = types.UniTuple(_f2, 2), _f2, _shapley_work, _float[:, :, ::1], _f1
 _terms = types.Tuple((_i1, _i1, _f1))
 _steps = _i1, _i1, _f1, _i1, _f2, _f1, _hashes, _f2
@@ -107,6 +110,10 @@ GROUPS: dict[str, list[Signature]] = {
 """The common kernels."""
 
 
+LONGEST = "grow_tree"
+"""The kernel that takes the longest to compile."""
+
+
 def signatures(*groups: str) -> list[Signature]:
     """The kernels of some groups, of all if none is named."""
     return [signature for group in groups or GROUPS for signature in GROUPS[group]]
@@ -118,16 +125,28 @@ def missing(wanted: Sequence[Signature]) -> list[str]:
     return [name for name, each in found.items() if hasattr(each, "signatures") and not is_cached(each)]
 
 
-def compile_kernels(wanted: Sequence[Signature]) -> Iterator[str]:
-    """Compile kernels or read them from the cache; yields the name of each when it is ready."""
+def compile_kernels(wanted: Sequence[Signature], claims: Path | None = None) -> Iterator[str]:
+    """Compile kernels or read them from the cache; yields the name of each when it is ready, or left to the other."""
     for name, argument_types in wanted:
         dispatcher = getattr(kernels, name)
-        if hasattr(dispatcher, "compile"):  # else the JIT is disabled
+        claim = f"{name}-{zlib.crc32(repr(argument_types).encode())}"  # a kernel may be wanted for several types
+        if hasattr(dispatcher, "compile") and (claims is None or _claim(claims / claim)):  # else the JIT is disabled
             dispatcher.compile(argument_types)
         yield name
 
 
+def _claim(file: Path) -> bool:
+    """Create a file; returns whether this process has created it."""
+    try:
+        file.touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
+
+
 if __name__ == "__main__":
     logger.setLevel(logging.ERROR)
-    for _ in compile_kernels(signatures(*sys.argv[1:])[::-1]):
+    backwards = signatures(*sys.argv[2:])[::-1]
+    backwards.sort(key=lambda signature: signature[0] != LONGEST)  # nothing is left to do beside it at the end
+    for _ in compile_kernels(backwards, Path(sys.argv[1])):
         pass

@@ -171,7 +171,7 @@ class TreeShapley:
         nodes = *np.empty((2, n_nodes), dtype=np.int64), np.empty(n_nodes), np.empty(n_nodes, dtype=np.uint8)
         ends = *np.empty((2, 3 * n_nodes), dtype=np.int64), np.empty(3 * n_nodes)
         path = *np.empty((3, n_path), dtype=np.int64), np.empty(n_path), *np.empty((2, self._depth), dtype=np.int64)
-        by_row, by_other = _rows_workspace(n_path, n_rows), _rows_workspace(n_path, n_others)
+        by_row, by_other = _rows_workspace(n_path, n_rows), _rows_workspace(n_path, n_others) if n_others else None
         return nodes, ends, path, by_row, by_other, tuple(np.empty((2, n_path))), np.empty((n_columns, n_rows))
 
 

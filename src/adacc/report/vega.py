@@ -11,13 +11,23 @@ from functools import cache
 from tempfile import TemporaryFile
 
 
-@cache
 def bundle() -> str:
     """Vega, Vega-Lite and Vega-Embed in the version that Altair supports, in one script."""
+    return bundle_of(_version())
+
+
+def _version() -> str:
+    """The version of Vega-Lite that Altair supports."""
     import altair as alt
+
+    return ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+
+
+@cache
+def bundle_of(version: str) -> str:
+    """`bundle` for a version of Vega-Lite; does not import Altair."""
     import vl_convert
 
-    version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
     return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)
 
 
@@ -27,7 +37,7 @@ def bundled_in_background() -> Iterator[Callable[[], str]]:
 
     The process has a session of its own, so that Ctrl-C does not reach it, and ends with the block.
     """
-    command = [sys.executable, "-c", "from adacc.report.vega import bundle; print(bundle())"]
+    command = [sys.executable, "-c", f"from adacc.report.vega import bundle_of; print(bundle_of({_version()!r}))"]
     with TemporaryFile("w+", encoding="utf-8") as output:
         process = subprocess.Popen(
             command,
