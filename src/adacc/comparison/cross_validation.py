@@ -242,7 +242,9 @@ _WARMED_UP: set[tuple[tuple[str, ...], tuple[str, ...]]] = set()
 
 def _warm_up(problem: BaseProblem, split: Split, plan: Plan, job: Job) -> None:
     """Fit the methods to a few rows, once in a process, so that loading kernels and libraries is not timed."""
-    key = job.methods, tuple(sorted({str(dtype) for dtype in problem.X.dtypes}))
+    # With a tuned threshold or without, a baseline uses the same library.
+    methods = tuple(name.removesuffix("-threshold") for name in job.methods)
+    key = methods, tuple(sorted({str(dtype) for dtype in problem.X.dtypes}))
     if key in _WARMED_UP:
         return
     _WARMED_UP.add(key)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import platform
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
@@ -221,19 +222,21 @@ def _best_own_model(leaderboard: Leaderboard, table: list[dict[str, Any]]) -> di
     with_missing = problem.X.columns[problem.X.isna().any()].astype(str)
     for entry in table:
         if entry["own"] and entry["metrics"]:
-            with suppress(ValueError):  # a method may fail on all rows though no fold failed; then try the next
+            # A method may fail on all rows though no fold failed; then try the next.
+            with suppress(ValueError), ThreadPoolExecutor(1) as beside:
                 rounds = plan.rounds_of(entry["name"])
                 positive = None if isinstance(problem, MulticlassProblem) else 1
+                examples = None if positive is None else beside.submit(_examples, leaderboard, entry["name"])
                 fitted = final_model.fit(
                     entry["name"], problem.X, problem.y, pos_label=positive, rounds=rounds, seed=plan.seed,
                     groups=problem.dependence, in_time=problem.time is not None,
                 )  # fmt: skip
                 described = final_model.describe(fitted, positive, set(with_missing), problem.X)
-                if positive is not None:
+                if examples is not None:
                     described["contributions"] = explained_rows.describe_contributions(
                         fitted, problem.X, problem.y, positive, plan.seed
                     )
-                    described["examples"] = _examples(leaderboard, entry["name"])
+                    described["examples"] = examples.result()
                 return {"method": entry["name"], "label": entry["label"], **described}
     return None
 
