@@ -12,7 +12,7 @@ demo: $(VENV)/.demo
 	$(BIN)/adacc compare --report demo.html
 	@echo "Open demo.html in a browser."
 
-# Before a commit, from a fresh clone: less than 8 minutes on two cores. The checks and the compiler take one core each,
+# Before a commit, from a fresh clone: about 15 minutes on two cores. The checks and the compiler take one core each,
 # and so are run beside each other.
 test: $(VENV)/.test
 	$(MAKE) -j2 check kernels
