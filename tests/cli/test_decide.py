@@ -52,21 +52,15 @@ def predicted(folder, model, *options):
     return pd.read_csv(io.StringIO(out))["prediction"].to_numpy(), err
 
 
+def train_booster(folder, *options):
+    """Train AdaCC1 on the table, without its times."""
+    given = ("--target", "label", "--drop", "when", "--method", "adacc1", "--model", folder / "m.adacc")
+    return run("train", folder / "train.csv", *given, *options)
+
+
 def test_train_decide_predict_and_evaluate(table):
     folder, frame = table
-    train = (
-        "train",
-        folder / "train.csv",
-        "--target",
-        "label",
-        "--drop",
-        "when",
-        "--model",
-        folder / "m.adacc",
-        "--method",
-        "adacc1",
-    )
-    out, _ = run(*train, "--decide", "recall>=0.9")
+    out, _ = train_booster(folder, "--decide", "recall>=0.9")
     model = adacc.load(folder / "m.adacc")
     assert model.decision_.rule == "recall>=0.9"
     assert "decision: recall>=0.9, measured on 600 held-out rows" in out
@@ -124,19 +118,7 @@ def test_evaluate_shows_what_the_rule_states(table):
 
 def test_evaluate_counts_what_other_rows_achieve(table):
     folder, frame = table
-    train = (
-        "train",
-        folder / "train.csv",
-        "--target",
-        "label",
-        "--drop",
-        "when",
-        "--rounds",
-        "6",
-        "--method",
-        "adacc1",
-    )
-    run(*train, "--decide", "tuned fn=amount, fp=20", "--model", folder / "m.adacc")
+    train_booster(folder, "--rounds", "6", "--decide", "tuned fn=amount, fp=20")
     new = frame[600:].assign(label=np.where(np.arange(len(frame) - 600) % 3 == 0, "fraud", "fine"))  # at random
     new.to_csv(folder / "odd.csv", index=False)
     out, _ = run("evaluate", folder / "m.adacc", folder / "odd.csv", "--json", folder / "e.json")

@@ -44,6 +44,19 @@ def test_the_threshold_of_a_fold_is_that_of_the_other_folds():
     assert (found.alerts(None, problem) == (found.scores > 0)).all()
 
 
+def test_in_time_order_later_rows_do_not_change_a_threshold():
+    problem, found = made(time=pd.Series(np.arange(400), name="day"))
+    alert = found.alerts(read_decision("f1"), problem)
+    last = found.folds == 3
+    changed = HeldOutScores(found.rows, found.folds, np.where(last, found.scores + 100, found.scores))
+    assert (changed.alerts(read_decision("f1"), problem) == alert)[~last].all()
+    second = HeldOutScores(found.rows, found.folds, np.where(found.folds == 1, found.scores + 100, found.scores))
+    assert (second.alerts(read_decision("f1"), problem) != alert)[found.folds == 2].any()
+    assert not alert[found.folds == 0].any()
+    described = describe_decision(problem, found)
+    assert described["assessment"]["rows"] == 300
+
+
 def test_rows_of_a_fold_do_not_change_its_own_threshold():
     problem, found = made()
     first = found.folds == 0

@@ -36,7 +36,8 @@ from adacc.model.ensemble import Ensemble, join
 class FitSession:
     """Binned training rows, shared by all models that are boosted on them.
 
-    With `several`, every learner gets its own copy of the histogram.
+    With `several`, every learner gets its own copy of the histogram. `read` returns the binned rows, and merges
+    equal ones if its second argument is true; None: the table is binned here.
 
     Attributes
     ----------

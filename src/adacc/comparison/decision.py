@@ -42,37 +42,45 @@ class HeldOutScores:
     def alerts(self, spec: DecisionSpec | None, problem: Problem) -> NDArray[np.bool_]:
         """The decisions of a rule whose threshold for the rows of a fold is tuned on the other folds.
 
-        None is the decision of the method.
+        In time order it is tuned on earlier folds only, and no row of the first fold is an alert. None is the decision
+        of the method.
         """
         if spec is None:
             return self.scores > 0.0
         alert = np.zeros(len(self.rows), dtype=bool)
-        for fold in np.unique(self.folds):
+        for fold in np.unique(self.folds[self.has_threshold(problem)]).tolist():
             here = self.folds == fold
-            threshold = find_threshold(spec, self.labelled(problem, ~here))
-            alert[here] = self.scores[here] >= threshold
+            others = ~here if problem.time is None else self.folds < fold
+            alert[here] = self.scores[here] >= find_threshold(spec, self.labelled(problem, others))
         return alert
+
+    def has_threshold(self, problem: Problem) -> NDArray[np.bool_]:
+        """Which rows a threshold can be tuned for without later rows: in time order not those of the first fold."""
+        return self.folds > self.folds.min() if problem.time is not None else np.ones(len(self.folds), dtype=bool)
 
 
 def describe_decision(problem: Problem, found: HeldOutScores) -> dict[str, Any]:
     """A recommended rule, what it achieves on the test rows, and other rules, as plain data."""
-    is_positive = problem.y[found.rows] == 1
-    today = None if problem.today is None else problem.today[found.rows]
     several_folds = len(np.unique(found.folds)) > 1
+    tested = found.has_threshold(problem) if several_folds else np.ones(len(found.rows), dtype=bool)
+    rows = found.rows[tested]
+    is_positive = problem.y[rows] == 1
+    today = None if problem.today is None else problem.today[rows]
     spec, reason = _recommend(today) if several_folds else (None, "only one fold is complete, and rules need another")
-    alert = found.alerts(spec, problem)
+    alert = found.alerts(spec, problem)[tested]
     assessment = assess(
-        DecidedRows(is_positive, alert, found.scores, today),
-        {} if problem.subgroups is None else {name: each.iloc[found.rows] for name, each in problem.subgroups.items()},
-        None if problem.time is None else (str(problem.time.name), problem.time.iloc[found.rows]),
+        DecidedRows(is_positive, alert, found.scores[tested], today),
+        {} if problem.subgroups is None else {name: each.iloc[rows] for name, each in problem.subgroups.items()},
+        None if problem.time is None else (str(problem.time.name), problem.time.iloc[rows]),
     )
+    rules = _rules(problem, found, tested, is_positive, today) if several_folds else []
     return {
         "positive": str(problem.positive),
         "negative": str(problem.negative),
         "assessment": assessment.to_dict(),
         "decision_rule": _describe_rule(spec, problem, found),
         "reason": reason,
-        "rules": list(_rules(problem, found, is_positive, today)) if several_folds else [],
+        "rules": list(rules),
         "columns": {"baseline": problem.baseline, "time": None if problem.time is None else str(problem.time.name)},
         "commands": {},
     }
@@ -90,16 +98,20 @@ def _as_many_as(today: NDArray[np.bool_]) -> DecisionSpec:
 
 
 def _rules(
-    problem: Problem, found: HeldOutScores, is_positive: NDArray[np.bool_], today: NDArray[np.bool_] | None
+    problem: Problem,
+    found: HeldOutScores,
+    tested: NDArray[np.bool_],
+    is_positive: NDArray[np.bool_],
+    today: NDArray[np.bool_] | None,
 ) -> Iterator[dict[str, Any]]:
-    """What the method's own decision and some rules achieve."""
+    """What the method's own decision and some rules achieve on the `tested` rows, whose labels `is_positive` are."""
     names = list(USUAL_RULES)
     if today is not None and today.any():
         names.insert(0, str(_as_many_as(today)))
         if (today & is_positive).any():
             names.insert(1, f"recall>={float(today[is_positive].mean()):.3g}")
     for name in (None, *dict.fromkeys(names)):
-        alert = found.alerts(None if name is None else read_decision(name), problem)
+        alert = found.alerts(None if name is None else read_decision(name), problem)[tested]
         policy: Policy = compare_policies(is_positive, alert, alert, None)[0]
         yield {
             "rule": name,
