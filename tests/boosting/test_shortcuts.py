@@ -228,6 +228,13 @@ def test_the_quick_search_for_a_cut_finds_that_of_the_plain_one(seed):
     assert quick_gain == pytest.approx(gain, abs=1e-13)
 
 
+@pytest.mark.parametrize("columns", [range(300, 600), [*range(150), *range(700, 999)], [5, 3, 3, 998], []])
+def test_columns_in_long_slices_are_those_that_are_taken_one_by_one(columns):
+    matrix = np.random.default_rng(0).integers(0, 250, (7, 999)).astype(np.uint8)
+    columns = np.array(columns, dtype=np.intp)
+    np.testing.assert_array_equal(binned._take_columns(matrix, columns), matrix[:, columns])
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("n_classes", [3, 7])
 def test_votes_for_many_classes_are_counted_as_row_by_row(n_classes, weighted):

@@ -222,10 +222,9 @@ def _total_vote(ensemble: Ensemble) -> float:
 
 def _join(ensembles: list[Ensemble], weights: Array) -> Ensemble:
     """Concatenate the ensembles, with the votes of each scaled to sum to its weight."""
-    first, trees = ensembles[0], [_trees_of(ensemble) for ensemble in ensembles]
-    sizes = np.concatenate([np.diff(each.starts) for each in trees])
+    first, *later = ensembles
     return Ensemble(
-        models=Trees(np.concatenate([each.nodes for each in trees]), np.cumsum([0, *sizes]), trees[0].bin_mapper),
+        models=first.models.followed_by(*(each.models for each in later)),
         votes=np.concatenate(
             [each.votes * (weight / _total_vote(each)) for each, weight in zip(ensembles, weights, strict=True)]
         ),

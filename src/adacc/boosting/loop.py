@@ -126,7 +126,7 @@ class Boosting:
         """The ensemble of the completed rounds."""
         models = self.backend.models(self._fitted)
         if self._resumed is not None:
-            models = self._resumed + models
+            models = self._resumed.followed_by(models)
         columns = dict(zip(Round._fields, map(_stack, zip(*self.rounds, strict=True)), strict=True))
         by_class = np.broadcast_to(columns["alpha"].T, (len(self.plan.decision), len(self.rounds))).T
         history = {name: columns[name] for name in RECORDED}

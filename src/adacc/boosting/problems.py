@@ -49,16 +49,17 @@ def heavier_side(weights: NDArray[Any]) -> int:
 
 def problem_rows(training_set: TrainingSet, code: NDArray[np.int8]) -> tuple[TrainingSet, NDArray[np.intp]]:
     """The rows of a problem, and their positions among all rows. The classes are the codes, -1 and 1."""
-    code_of_row = code[training_set.y]
-    members = np.flatnonzero(code_of_row)
-    y, weight = (code_of_row[members] > 0).astype(np.intp), training_set.weight[members]
+    rows = training_set.rows
+    by_class = [rows.order[rows.starts[k] : rows.starts[k + 1]] for k in np.flatnonzero(code)]
+    members = np.sort(np.concatenate(by_class), kind="stable").astype(np.intp)
+    y, weight = (code > 0).astype(np.intp).take(training_set.y.take(members)), training_set.weight.take(members)
     problem = TrainingSet(
         table=training_set.table.take(members),
         y=y,
         weight=weight,
         classes=SIDES,
         negative_class=heavier_side(np.bincount(y, weight, 2)),
-        numbers=training_set.numbers[members],
+        numbers=training_set.numbers.take(members),
         groups=None if training_set.groups is None else training_set.groups[members],
         cost=None if training_set.cost is None else training_set.cost[members],
     )

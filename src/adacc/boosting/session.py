@@ -185,8 +185,9 @@ def train_on(
         ]
 
     def stop_after(boosting: Boosting, model: Any) -> bool:
-        decisions = [stopper(boosting, model) for stopper in stoppers]  # every stopper must record the round
-        stops = any(decisions)
+        stops = False
+        for stopper in stoppers:  # every stopper must record the round
+            stops = stopper(boosting, model) or stops
         return after_round(boosting, stops) or stops
 
     boosting.run(settings.n_rounds, stop_after)

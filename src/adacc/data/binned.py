@@ -21,6 +21,7 @@ MIN_SPARSE_SHARE = 0.8  # a column is sparse if its most frequent bin has at lea
 MAX_DISTINCT_SHARE = 0.9  # equal rows are merged if at most this share of the rows is distinct
 N_SCREENING_FEATURES = 8  # number of features that are compared first: in most data sets rows already differ in these
 N_SCREENING_ROWS = 2000  # number of rows that are compared first
+MIN_SLICE_LENGTH = 100  # mean length from which copying slices is faster than taking single rows
 N_COUNTED_ROWS = 400  # number of rows that are counted first to find the most frequent bin of a column
 
 Columns = Callable[[NDArray[np.uint32], Sequence[int]], Iterable[Column]]
@@ -194,7 +195,7 @@ class FeatureBlock:
         if self.sparse.columns:  # a column that is dense or sparse here may not be so in these rows
             columns = ((j, self.features[j - self.first], self.column(j)[rows]) for j in range(self.first, self.last))
             return FeatureBlock.read(columns, len(rows), self.first, self.last)
-        dense = DenseColumns(self.dense.bins.take(rows, axis=1), self.dense.columns)
+        dense = DenseColumns(_take_columns(self.dense.bins, rows), self.dense.columns)
         return FeatureBlock(dense, SparseColumns(len(rows)), self.features, self.first)
 
     def hash_rows(self, rng: np.random.Generator, hashes: NDArray[np.uint64]) -> None:
@@ -241,6 +242,15 @@ class FeatureBlock:
         """Bins of all rows in one feature."""
         column = feature - self.first
         return self._store_of[column].column(column)
+
+
+def _take_columns(matrix: NDArray[Any], columns: NDArray[Any]) -> NDArray[Any]:
+    """``matrix[:, columns]``; slices are copied if they are long, as those of the rows of two classes are."""
+    breaks = np.flatnonzero(np.diff(columns) != 1) + 1
+    if len(columns) < MIN_SLICE_LENGTH * (len(breaks) + 1):
+        return matrix.take(columns, axis=1)  # faster than [:, columns]
+    slices = (slice(run[0], run[-1] + 1) for run in np.split(columns, breaks))
+    return np.concatenate([matrix[:, each] for each in slices], axis=1)
 
 
 def _find_default(bins: NDArray[np.unsignedinteger]) -> int | None:

@@ -71,7 +71,8 @@ class Models(Protocol):
 
     def __getitem__(self, rounds: slice) -> Models: ...
 
-    def __add__(self, later: Any) -> Models: ...
+    def followed_by(self, *later: Any) -> Models:
+        """These models and the later ones, which have the same bins."""
 
     def leaves(self, table: Table, order: NDArray[np.uint32]) -> Iterator[LeafAssignment]:
         """Leaf of every row and class of every leaf, one round at a time."""

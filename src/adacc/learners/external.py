@@ -37,8 +37,8 @@ class Classifiers:
     def __getitem__(self, rounds: slice) -> Classifiers:
         return Classifiers(self.fitted[rounds])
 
-    def __add__(self, later: Classifiers) -> Classifiers:
-        return Classifiers(self.fitted + later.fitted)
+    def followed_by(self, *later: Classifiers) -> Classifiers:
+        return Classifiers([model for each in (self, *later) for model in each.fitted])
 
     def leaves(self, table: Table, order: NDArray[np.uint32]) -> Iterator[LeafAssignment]:
         for model in self.fitted:

@@ -62,8 +62,8 @@ class Stumps:
     def __getitem__(self, rounds: slice) -> Stumps:
         return Stumps(self.records[rounds], self.bin_mapper)
 
-    def __add__(self, later: Stumps) -> Stumps:
-        return Stumps(np.concatenate([self.records, later.records]), self.bin_mapper)
+    def followed_by(self, *later: Stumps) -> Stumps:
+        return Stumps(np.concatenate([self.records, *(each.records for each in later)]), self.bin_mapper)
 
     @property
     def used(self) -> NDArray[np.int32]:

@@ -94,9 +94,9 @@ class Trees:
         begin, end = self.starts[first], self.starts[last]
         return Trees(self.nodes[begin:end], self.starts[first : last + 1] - begin, self.bin_mapper)
 
-    def __add__(self, later: Trees) -> Trees:
-        starts = np.concatenate([self.starts, self.starts[-1] + later.starts[1:]])
-        return Trees(np.concatenate([self.nodes, later.nodes]), starts, self.bin_mapper)
+    def followed_by(self, *later: Trees) -> Trees:
+        nodes, sizes = zip(*((each.nodes, np.diff(each.starts)) for each in (self, *later)), strict=True)
+        return Trees(np.concatenate(nodes), np.cumsum([0, *np.concatenate(sizes)]), self.bin_mapper)
 
     @property
     def used(self) -> NDArray[np.int32]:

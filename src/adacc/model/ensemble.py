@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
-from operator import add
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -123,15 +122,15 @@ class Ensemble:
 
 def join(ensembles: Sequence[Ensemble], codes: Codes) -> Ensemble:
     """One ensemble from those of the two-class problems, each of which scores in favour of its second class."""
-    models = reduce(add, (each.models for each in ensembles))
+    first, *later = ensembles
     problems = np.repeat(np.arange(len(ensembles)), [len(each) for each in ensembles])
     return Ensemble(
-        models=models,
+        models=first.models.followed_by(*(each.models for each in later)),
         votes=np.concatenate([each.votes for each in ensembles]),
         decision=np.array([each.decision for each in ensembles]),
         negative_class=0,
         factors=np.concatenate([each.factors for each in ensembles]),
-        history={name: np.concatenate([each.history[name] for each in ensembles]) for name in ensembles[0].history},
+        history={name: np.concatenate([each.history[name] for each in ensembles]) for name in first.history},
         finished=all(each.finished for each in ensembles),
         coding=Coding(codes, problems, np.array([each.finished for each in ensembles])),
     )
