@@ -324,10 +324,11 @@ class BinnedDataset:
     sparse columns.
     """
 
-    def __init__(self, blocks: list[FeatureBlock], rows: Rows, threads: Threads, collapse: bool = False) -> None:
+    def __init__(
+        self, blocks: list[FeatureBlock], bin_mapper: BinMapper, rows: Rows, threads: Threads, collapse: bool = False
+    ) -> None:
         self.rows = _collapse(blocks, rows) if collapse else rows
-        self.bin_mapper = BinMapper(tuple(feature for block in blocks for feature in block.features))
-        offsets = self.bin_mapper.offsets
+        self.bin_mapper, offsets = bin_mapper, bin_mapper.offsets
         for block in blocks:
             block.place(int(offsets[block.first]))
         self.blocks = blocks
@@ -344,12 +345,15 @@ class BinnedDataset:
         def block(first: int, last: int) -> FeatureBlock:
             return FeatureBlock.read(columns(rows.order, range(first, last)), len(rows.order), first, last)
 
-        return cls(threads.over(n_columns, block), rows, threads, collapse)
+        blocks = threads.over(n_columns, block)
+        bin_mapper = BinMapper(tuple(feature for block in blocks for feature in block.features))
+        return cls(blocks, bin_mapper, rows, threads, collapse)
 
     def take(self, positions: NDArray[Any], rows: Rows, collapse: bool = False) -> BinnedDataset:
         """The rows at these positions, which are `rows` in their order."""
         collapse = collapse and not self._some_differ  # then some of these rows differ too
-        return BinnedDataset([block.take(positions) for block in self.blocks], rows, Threads(1), collapse)
+        blocks = [block.take(positions) for block in self.blocks]
+        return BinnedDataset(blocks, self.bin_mapper, rows, Threads(1), collapse)
 
     @cached_property
     def _some_differ(self) -> bool:
