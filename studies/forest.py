@@ -24,38 +24,61 @@ from adacc.study.summary import Summary, read_summary
 
 HERE = Path(__file__).resolve().parent
 DOCUMENT = HERE.parent / "docs" / "forest.md"
-RANKED = {"balanced_accuracy": "bal. acc.", "gmean": "gmean", "opm": "OPM"}
-SHOWN = {**RANKED, "auc": "AUC", "f1": "F1"}
+RANKED = {"balanced_accuracy": "bal. acc.", "gmean": "gmean", "auc": "AUC", "average_precision": "AP"}
+SHOWN = {**RANKED, "f1": "F1"}
+TESTED = {"balanced_accuracy": "bal. acc.", "average_precision": "AP"}
 FOREST = "adacc-forest"
 
 
 class Study:
-    """A value of every method on every set."""
+    """A value of every method on every set, of one or several studies with the same protocol.
 
-    def __init__(self, summary: Summary) -> None:
-        self.summary, self.T = summary, summary.protocol.rounds[-1]
-        self.keys = summary.compared("paper")
+    With `partial`, methods without a value on some sets are included; these values are NaN.
+    """
+
+    def __init__(self, *summaries: Summary, partial: bool = False) -> None:
+        self._summaries = summaries
+        methods = list(next(iter(summaries[0].groups.values())))
+        keys = summaries[0].in_dialect(methods, "paper")
+        whole = [summary.compared("paper") for summary in summaries]
+        self.keys = [key for key in keys if partial or all(key in each for each in whole)]
         self.labels = [label_of(method) for method, _ in self.keys]
         self.forest = [method for method, _ in self.keys].index(FOREST)
+        self.sets = [name for summary in summaries for name in summary.sets]
+        self.families = pd.Series(self.sets).map(family)
 
     def table(self, measure: str) -> np.ndarray:
-        return self.summary.by_set(self.keys, self.T, measure).to_numpy()
+        rounds = [summary.protocol.rounds[-1] for summary in self._summaries]
+        tables = [each.by_set(self.keys, T, measure) for each, T in zip(self._summaries, rounds, strict=True)]
+        return pd.concat(tables).to_numpy()
 
     def mean_ranks(self, measure: str) -> np.ndarray:
         return stats.ranks(self.table(measure).round(4)).mean(axis=0)
 
+    def p_values(self, measure: str, by_family: bool) -> np.ndarray:
+        """Of the forest against each other method: Wilcoxon's test over the sets or their families, Holm-corrected."""
+        table = self.table(measure)
+        p_values = np.full(len(self.keys), np.nan)
+        for i in range(len(self.keys)):
+            both = pd.DataFrame(table[:, [self.forest, i]]).dropna()
+            if by_family:
+                both = both.groupby(self.families).mean()
+            if i != self.forest:
+                p_values[i] = stats.wilcoxon_tests(both.to_numpy().round(4), 0)[1]
+        return stats.holm(p_values)
+
 
 def means(study: Study) -> str:
-    """Means of the measures, mean ranks, and seconds; methods by their mean rank in balanced accuracy."""
+    """Means of the measures, mean ranks, and seconds; methods by their mean balanced accuracy."""
     values = {name: study.table(name).mean(axis=0) for name in SHOWN}
     ranks = {name: study.mean_ranks(name) for name in RANKED}
-    seconds = study.table("seconds")
+    seconds = study.table("seconds").mean(axis=0)
     head = [*SHOWN.values(), *(f"rank, {name}" for name in RANKED.values()), "s"]
     lines = [f"| Method | {' | '.join(head)} |", f"|---|{'---:|' * len(head)}"]
-    for i in np.argsort(ranks["balanced_accuracy"], kind="stable"):
+    for i in np.argsort(-values["balanced_accuracy"], kind="stable"):
         cells = [_best(values[name], i, max) for name in SHOWN] + [_best(ranks[name], i, min) for name in RANKED]
-        lines.append(f"| {study.labels[i]} | {' | '.join(cells)} | {seconds[:, i].mean():.1f} |")
-    return "\n".join(lines)
+        lines.append(f"| {study.labels[i]} | {' | '.join(cells)} | {seconds[i]:.1f} |")
+    return "\n".join([*lines, "", f"{len(study.sets)} sets of {study.families.nunique()} families."])
 
 
 def _best(values: np.ndarray, i: int, best) -> str:
@@ -63,70 +86,47 @@ def _best(values: np.ndarray, i: int, best) -> str:
 
 
 def tests(study: Study) -> str:
-    """Wins, mean differences and p-values of the forest against each other method."""
-    lines = [
-        "| Against | better, equal, worse | bal. acc. | gmean | OPM | p of bal. acc. |",
-        "|---|---|---|---|---|---|",
-    ]
-    tables = {name: study.table(name).round(4) for name in RANKED}
-    p_values = stats.holm(stats.wilcoxon_tests(tables["balanced_accuracy"], study.forest))
-    for i, label in enumerate(study.labels):
+    """Wins, mean differences and p-values of the forest against each other method, on the sets that it was run on."""
+    of_measure = ["better, equal, worse", "difference", "p", "p, families"]
+    head = [f"{name}, {each}" for name in TESTED.values() for each in of_measure]
+    lines = [f"| Against | {' | '.join(head)} |", f"|---|{'---|' * len(head)}"]
+    tables = {measure: study.table(measure).round(4) for measure in TESTED}
+    p_values = {measure: [study.p_values(measure, by_family) for by_family in (False, True)] for measure in TESTED}
+    for i in np.argsort(-np.nanmean(tables["balanced_accuracy"], axis=0), kind="stable"):
         if i == study.forest:
             continue
-        gains = {name: table[:, study.forest] - table[:, i] for name, table in tables.items()}
-        signs = np.sign(gains["balanced_accuracy"])
-        counts = ", ".join(str(int((signs == sign).sum())) for sign in (1, 0, -1))
         cells = []
-        for gain in gains.values():
-            low, high = stats.bootstrap(gain)
-            cells.append(f"{gain.mean():+.2f} [{low:+.2f}, {high:+.2f}]")
-        lines.append(f"| {label} | {counts} | {' | '.join(cells)} | {p_values[i]:.1e} |")
-    gap = stats.critical_difference(len(study.summary.sets), len(study.keys))
+        for measure, table in tables.items():
+            gains = table[:, study.forest] - table[:, i]
+            gains = gains[~np.isnan(gains)]
+            low, high = stats.bootstrap(gains)
+            cells.append(", ".join(str(int((np.sign(gains) == sign).sum())) for sign in (1, 0, -1)))
+            cells.append(f"{gains.mean():+.2f} [{low:+.2f}, {high:+.2f}]")
+            cells += [f"{each[i]:.1e}" for each in p_values[measure]]
+        missing = int(np.isnan(tables["balanced_accuracy"][:, i]).sum())
+        label = f"{study.labels[i]}, {len(study.sets) - missing} sets" if missing else study.labels[i]
+        lines.append(f"| {label} | {' | '.join(cells)} |")
     note = (
-        "Differences in percent with 95 % bootstrap intervals over the sets; p of Wilcoxon's test, Holm-corrected. "
-        f"Mean ranks differ significantly from {gap:.2f} on (Nemenyi, 5 %)."
+        "Differences in per cent with 95 % bootstrap intervals over the sets. p: Wilcoxon's test over the sets, "
+        'Holm-corrected; "families": over the means of the families of sets, as sets from the same source overlap.'
     )
     return "\n".join([*lines, "", note])
 
 
-def with_peers(study: Study) -> str:
-    """Means, mean ranks and tests of all methods; methods by their mean balanced accuracy. Tests are on families."""
-    measures = {"balanced_accuracy": "bal. acc.", "gmean": "gmean", "auc": "AUC", "average_precision": "AP", "f1": "F1"}
-    tested = ("balanced_accuracy", "average_precision")
-    tables = {name: study.table(name) for name in measures}
-    families = pd.Series(study.summary.sets).map(family)
-    p_values = {}
-    for name in tested:
-        by_family = pd.DataFrame(tables[name]).groupby(families).mean().to_numpy().round(4)
-        p_values[name] = stats.holm(stats.wilcoxon_tests(by_family, study.forest))
-    values = {name: table.mean(axis=0) for name, table in tables.items()}
-    ranks = {name: study.mean_ranks(name) for name in tested}
-    head = [
-        *measures.values(),
-        *(f"rank, {measures[name]}" for name in tested),
-        *(f"p, {measures[name]}" for name in tested),
-        "s",
-    ]
-    lines = [f"| Method | {' | '.join(head)} |", f"|---|{'---:|' * len(head)}"]
-    for i in np.argsort(-values["balanced_accuracy"], kind="stable"):
-        cells = [_best(values[name], i, max) for name in measures] + [_best(ranks[name], i, min) for name in tested]
-        cells += ["" if i == study.forest else f"{p_values[name][i]:.1e}" for name in tested]
-        lines.append(f"| {study.labels[i]} | {' | '.join(cells)} | {study.table('seconds')[:, i].mean():.1f} |")
-    return "\n".join([*lines, "", f"{len(study.summary.sets)} sets of {families.nunique()} families."])
-
-
 def by_set(study: Study) -> str:
-    """Balanced accuracy of the forest on each set, and of the best of the others."""
-    table = study.table("balanced_accuracy")
-    lines = ["| Set | forest | rank | best of the others | |", "|---|---:|---:|---:|---|"]
-    ranks = stats.ranks(table.round(4))
-    for name, values, rank in zip(study.summary.sets, table, ranks, strict=True):
-        others = np.delete(values, study.forest)
-        labels = np.delete(np.array(study.labels), study.forest)
-        at = int(others.argmax())
-        lines.append(
-            f"| {name} | {values[study.forest]:.2f} | {rank[study.forest]:g} | {others[at]:.2f} | {labels[at]} |"
-        )
+    """The forest on each set, and the best of the others."""
+    head = [each for name in TESTED.values() for each in (name, "rank", "best of the others", "")]
+    lines = [f"| Set | {' | '.join(head)} |", f"|---|{'---:|---:|---:|---|' * len(TESTED)}"]
+    others, labels = np.arange(len(study.labels)) != study.forest, np.array(study.labels)
+    tables = [study.table(measure) for measure in TESTED]
+    ranks = [stats.ranks(table.round(4))[:, study.forest] for table in tables]
+    for row, name in enumerate(study.sets):
+        cells = []
+        for table, rank in zip(tables, ranks, strict=True):
+            at = int(table[row, others].argmax())
+            cells += [f"{table[row, study.forest]:.2f}", f"{rank[row]:g}"]
+            cells += [f"{table[row, others][at]:.2f}", labels[others][at]]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
@@ -151,7 +151,10 @@ def unseen(scores: Store, data_dir: str | None) -> pd.DataFrame:
 
 def on_unseen(table: pd.DataFrame) -> str:
     """Means and mean ranks; methods by their mean rank."""
-    tables = {measure: table.pivot_table(measure, "dataset", "method") for measure in ("balanced_accuracy", "gmean")}
+    tables = {
+        measure: table.pivot_table(measure, "dataset", "method").dropna(axis=1)  # methods that were run on all sets
+        for measure in ("balanced_accuracy", "gmean")
+    }
     ranks = {measure: stats.ranks(each.to_numpy().round(4)).mean(axis=0) for measure, each in tables.items()}
     means = {measure: each.mean().to_numpy() for measure, each in tables.items()}
     lines = ["| Method | bal. acc. | gmean | rank, bal. acc. | rank, gmean |", "|---|---:|---:|---:|---:|"]
@@ -186,14 +189,16 @@ def main() -> None:
     if options.scores is not None:
         table = unseen(Store(options.scores), options.data_dir)
         table.to_csv(options.results / "unseen.csv", index=False, float_format="%.4f")
-    study = Study(read_summary(options.results))
+    paper, further = (read_summary(each) for each in (options.results, options.results.parent / "forest-extra"))
+    both = Study(paper, further)
     fill(
         DOCUMENT,
         {
-            "means": means(study),
-            "tests": tests(study),
-            "sets": by_set(study),
-            "peers": with_peers(Study(read_summary(options.results.parent / "forest-extra"))),
+            "all": means(both),
+            "tests": tests(Study(paper, further, partial=True)),
+            "paper": means(Study(paper)),
+            "further": means(Study(further)),
+            "sets": by_set(both),
             "unseen": on_unseen(pd.read_csv(options.results / "unseen.csv")),
             "candidates": candidates(pd.read_csv(options.results / "prototypes.csv")),
         },

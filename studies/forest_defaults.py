@@ -47,6 +47,7 @@ CANDIDATES: dict[str, dict[str, Any]] = {
     "max_depth=5": {"max_depth": 5},
     "max_depth=8": {"max_depth": 8},
     "max_leaf_nodes=16": {"max_leaf_nodes": 16},
+    "max_features=2sqrt": {"max_features": "2sqrt"},
 }
 
 

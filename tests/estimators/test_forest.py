@@ -223,7 +223,7 @@ def test_what_the_file_says_of_the_bags_is_checked(tmp_path):
         ({"n_estimators": 0}, "n_estimators must be a whole number of at least 1 or 'auto', got 0"),
         ({"n_rounds": 1.5}, "n_rounds must be a whole number of at least 1, got 1.5"),
         ({"max_depth": 0}, "max_depth must be a whole number of at least 1, got 0"),
-        ({"max_features": "all"}, "max_features must be 'sqrt' or '2sqrt' or 'log2', got 'all'"),
+        ({"max_features": "all"}, "max_features must be 'sqrt' or '2sqrt' or 'log2' or 'auto', got 'all'"),
         ({"calibration": "platt"}, "calibration must be 'sigmoid' or 'isotonic', got 'platt'"),
         ({"n_jobs": 0}, "n_jobs must be None, a positive number of threads, or -1"),
         ({"max_bins": 1}, "max_bins must be a whole number of at least 2, got 1"),

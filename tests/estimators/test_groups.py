@@ -193,12 +193,16 @@ class TestDrawsOfGroups:
 
 class TestForest:
     def test_out_of_bag_figures_are_those_of_rows_not_seen(self):
-        X_new, y_new, _ = copies(seed=2)
         forest = adacc.AdaCCForestClassifier(random_state=0)
         assert forest.fit(X, y).oob_balanced_accuracy_ > 0.99
-        forest.fit(X, y, groups=groups)
-        truth = balanced_accuracy_score(y_new, forest.predict(X_new))
-        assert forest.oob_balanced_accuracy_ == pytest.approx(truth, abs=0.12)
+        estimated, true = [], []  # of several samples: the figures of one vary by 0.1
+        for seed in range(8):
+            X_seen, y_seen, groups_seen = copies(seed)
+            X_new, y_new, _ = copies(100 + seed)
+            forest.fit(X_seen, y_seen, groups=groups_seen)
+            estimated.append(forest.oob_balanced_accuracy_)
+            true.append(balanced_accuracy_score(y_new, forest.predict(X_new)))
+        assert np.mean(estimated) == pytest.approx(np.mean(true), abs=0.08)
 
     def test_a_row_is_judged_by_bags_without_its_group(self, monkeypatch):
         """Each bag is told from the rows that it is judged by: they share no group."""

@@ -237,6 +237,17 @@ def test_where_drawn_features_are_constant_others_are_looked_at():
         assert grown(X, y, np.ones(40), Growth(1, max_features=1), seed=seed)[0][0]["feature"] == 17
 
 
+def test_twelve_features_or_more_are_candidates_by_default_of_the_forest():
+    growth = Growth(3, max_features="auto")
+    assert [growth.n_candidates(n) for n in (1, 12, 20, 36, 64, 400)] == [1, 12, 12, 12, 16, 40]
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 12))
+    y = (X[:, 3] + X[:, 7] * X[:, 8] > 0.3).astype(int)
+    whole, drawn = (grown(X, y, np.ones(300), each)[0] for each in (Growth(3), growth))
+    for field in ("feature", "cut", "class"):  # all features are drawn: the same tree, as no gains are equal
+        np.testing.assert_array_equal(drawn[field], whole[field])
+
+
 def test_trees_see_interactions():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 5))
@@ -322,7 +333,7 @@ def test_a_file_of_no_tree_is_refused(tmp_path, tree_file, tamper, says):
         ({"max_depth": 0}, "max_depth must be a whole number of at least 1, got 0"),
         ({"max_leaf_nodes": 1}, "max_leaf_nodes must be a whole number of at least 2, got 1"),
         ({"min_samples_leaf": 0}, "min_samples_leaf must be a whole number of at least 1, got 0"),
-        ({"max_features": "all"}, "max_features must be 'sqrt' or '2sqrt' or 'log2', got 'all'"),
+        ({"max_features": "all"}, "max_features must be 'sqrt' or '2sqrt' or 'log2' or 'auto', got 'all'"),
         ({"max_features": 1.5}, "max_features must be a number from 1e-09 to 1, got 1.5"),
         ({"max_features": 0}, "max_features must be a whole number of at least 1, got 0"),
     ],

@@ -133,7 +133,7 @@ class BinMapper:
 
     def _bins_of_few(self, table: Table) -> NDArray[np.unsignedinteger]:
         """Bins of all rows of a small table."""
-        bins = np.empty((len(self.features), table.n_rows), dtype=dtypes.bin_dtype(self._max_bins))
+        bins = np.empty((len(self.features), table.n_rows), dtype=dtypes.bin_dtype(self.max_bins))
         columns, thresholds, starts = self._numeric
         for rows, values, positions in table.matrices(columns):
             kernels.bin_rows(values, positions, thresholds, starts, columns, bins[:, rows])
@@ -142,8 +142,9 @@ class BinMapper:
                 bins[j] = feature.encode(table, j)
         return bins
 
-    @property
-    def _max_bins(self) -> int:
+    @cached_property
+    def max_bins(self) -> int:
+        """The largest number of bins of a feature."""
         return int(np.diff(self.offsets).max())
 
     @cached_property
@@ -173,7 +174,7 @@ class BinMapper:
         """Bins of shape (n_features, n_rows)."""
         if table.n_rows <= FEW_ROWS:
             return self._bins_of_few(table)[:, order]
-        bins = np.empty((len(self.features), len(order)), dtype=dtypes.bin_dtype(self._max_bins))
+        bins = np.empty((len(self.features), len(order)), dtype=dtypes.bin_dtype(self.max_bins))
 
         def fill(first: int, last: int) -> None:
             for j, _, column in self.columns(table, order, range(first, last)):

@@ -43,7 +43,7 @@ BALANCED_BAGS_PER_RATIO_BAG, BALANCED_BAGS_PER_FULL_BAG, LONG_ROUNDS_FACTOR = 6,
 MIN_BAGS = 3
 """Minimum number of bags of a kind: a row is tuned on only if it is out of at least one of them."""
 
-FEW_ROWS, BAGS_FOR_FEW_ROWS, BAGS_FOR_MANY_ROWS = 1_500, 100, 50
+FEW_ROWS, BAGS_FOR_FEW_ROWS, BAGS_FOR_MANY_ROWS = 1_200, 100, 50
 """The number of balanced bags by default: more for few rows, whose votes have a higher variance."""
 
 
@@ -62,7 +62,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
     Parameters
     ----------
     n_estimators : int or "auto", default="auto"
-        Number of balanced bags, with one booster each; "auto" is 100 for up to 1,500 rows and 50 for more. There are
+        Number of balanced bags, with one booster each; "auto" is 100 for up to 1,200 rows and 50 for more. There are
         also 16 ratio-10 bags and 10 full bags for every 100 balanced bags, at least three of each kind.
     n_rounds : int, default=5
         Maximum number of boosting rounds on a balanced bag.
@@ -75,9 +75,10 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         Maximum number of leaves of a tree, grown best-first by gain; None for no limit.
     min_samples_leaf : int, default=3
         Minimum number of rows in a leaf. A leaf for missing values may have fewer.
-    max_features : int, float, "sqrt", "2sqrt", "log2" or None, default="2sqrt"
+    max_features : int, float, "sqrt", "2sqrt", "log2", "auto" or None, default="auto"
         Number of features drawn at random as split candidates at each node: an int is the number, a float is a fraction
-        of all features, "sqrt", "2sqrt" and "log2" are functions of their number, and None means all features.
+        of all features, "sqrt", "2sqrt" and "log2" are functions of their number, and None means all features. "auto"
+        is "2sqrt", but at least 12.
     max_bins : int or None, default=255
         Maximum number of bins of a numeric feature; see `AdaCC1Classifier`.
     monotonic_cst : array of -1, 0 or 1 per feature, dict or None, default=None
@@ -142,7 +143,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
     max_depth: int | str | None = "auto"
     max_leaf_nodes: int | None = None
     min_samples_leaf: int = 3
-    max_features: Any = "2sqrt"
+    max_features: Any = "auto"
     max_bins: int | None = 255
     monotonic_cst: Any = None
     objective: str = "balanced_accuracy"
@@ -206,8 +207,8 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
             self.fitted_model_ = model
             if self.verbose:
                 sys.stderr.write(
-                    f"{type(self).__name__}: {len(forest.ensemble)} trees, out-of-bag balanced "
-                    f"accuracy {self.fitted_model_.oob_balanced_accuracy:.3f}\n"
+                    f"{type(self).__name__}: {len(model.ensemble)} trees, out-of-bag balanced "
+                    f"accuracy {model.oob_balanced_accuracy:.3f}\n"
                 )
         return self
 

@@ -56,9 +56,10 @@ SHARED = {
     counted.""",
     "min_samples_leaf": """int, default=1
     Minimum number of rows in a leaf. A leaf for missing values may have fewer.""",
-    "max_features": """int, float, "sqrt", "2sqrt", "log2" or None, default=None
+    "max_features": """int, float, "sqrt", "2sqrt", "log2", "auto" or None, default=None
     Number of features drawn at random as split candidates at each node of a tree: an int is the number, a float is a
-    fraction of all features, "sqrt", "2sqrt" and "log2" are functions of their number, and None means all features.""",
+    fraction of all features, "sqrt", "2sqrt" and "log2" are functions of their number, and None means all features.
+    "auto" is "2sqrt", but at least 12.""",
     "subsample": """float, default=1.0
     Fraction of the rows of each class that is drawn at random to fit the weak learner of a round.""",
     "rates": """{"training", "out-of-bag"}, default="training"

@@ -18,7 +18,7 @@ from adacc.boosting.settings import Settings
 from adacc.estimators.folds import on_training_rows
 from adacc.estimators.parameters import OPTIONS_OF_ALL, SHARED
 from adacc.learners.catalog import LEARNERS
-from adacc.learners.growth import Growth
+from adacc.learners.growth import FEATURES_BY_NAME, Growth
 from adacc.learners.splits import CRITERIA
 
 MULTI_CLASS = ("auto", "one_vs_one", "one_vs_rest", "joint")
@@ -82,7 +82,7 @@ def read_growth(params: dict[str, Any]) -> Growth:
     """Validate the parameters that limit the growth of trees."""
     depth, leaves, features = params["max_depth"], params["max_leaf_nodes"], params["max_features"]
     if isinstance(features, str):
-        one_of("max_features", features, ("sqrt", "2sqrt", "log2"))
+        one_of("max_features", features, FEATURES_BY_NAME)
     elif isinstance(features, float):
         number("max_features", features, least=1e-9, most=1.0)
     elif features is not None:

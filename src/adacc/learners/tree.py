@@ -203,10 +203,11 @@ def leaves_of(nodes: NDArray[np.void], bins: NDArray[np.unsignedinteger], bin_ma
 
 
 def make_workspace(
-    capacity: int, n_rows: int, offsets: NDArray[np.int64], histograms: NDArray[Any], n_classes: int, n_sizes: int
+    capacity: int, n_rows: int, bin_mapper: BinMapper, histograms: NDArray[Any], n_classes: int, n_sizes: int
 ) -> tuple[Any, ...]:
     """Arrays of `kernels.grow_tree`: by node, by feature, by row, and for nodes of few rows."""
-    n_features, n_bins, n_occurring = len(offsets) - 1, int(np.diff(offsets).max()), kernels.MAX_SMALL_NODE_ROWS + 2
+    n_features, n_bins = len(bin_mapper.features), bin_mapper.max_bins
+    n_occurring = kernels.MAX_SMALL_NODE_ROWS + 2
     spare = (
         np.empty(n_rows, dtype=dtypes.ROW), np.empty(n_rows, histograms.dtype), np.empty(n_sizes),
         np.empty(n_rows, dtype=np.uint8),
@@ -256,7 +257,8 @@ class TreeLearner:
         self.criterion, self.negative_class, self.seed = CRITERIA[criterion], negative_class, seed
         self._signs = None if monotonic_cst is None else np.array(monotonic_cst, dtype=np.int64)
         self.offsets, self.categorical = self.bin_mapper.offsets, self.bin_mapper.categorical
-        self._max_features = growth.n_candidates(len(self.bin_mapper.features))
+        n_features = len(self.bin_mapper.features)
+        self._max_features, self._draws = growth.n_candidates(n_features), growth.draws_features(n_features)
         self._min_leaf_rows = float(min(growth.min_samples_leaf, NO_LIMIT)) if growth.min_samples_leaf > 1 else 0.0
         self._max_depth = min(growth.max_depth or NO_LIMIT, NO_LIMIT)
         self._max_leaves = min(growth.max_leaf_nodes or NO_LIMIT, NO_LIMIT)
@@ -318,15 +320,15 @@ class TreeLearner:
         sizes = row_weight[rows] if self._min_leaf_rows else row_weight[:0]
         n_sizes = len(sizes) if not self._is_packed else 0
         by, packing = _pack(weight, sizes, self._min_leaf_rows) if self._is_packed else (weight.copy(), None)
-        samples = self._max_features < len(self.bin_mapper.features)
         monotonic = None if self._signs is None else (self._signs, np.zeros(capacity, dtype=np.uint8))
-        work = make_workspace(capacity, len(rows), self.offsets, self._histograms, self.rows.n_classes, n_sizes)
+        work = make_workspace(capacity, len(rows), self.bin_mapper, self._histograms, self.rows.n_classes, n_sizes)
         grouped = rows.copy()
         n_nodes = kernels.grow_tree(
             bins, self.offsets, self.categorical, grouped, by, None if self._is_packed else sizes[:n_sizes].copy(),
             packing, starts, self.criterion, self.negative_class, TIE, self._max_depth, self._max_leaves,
-            self._min_leaf_rows, self._max_features, self._random_state(t) if samples else None, self._histograms,
-            None if samples else np.arange(len(self._histograms))[::-1].copy(), monotonic, work, *nodes, predicted, W,
+            self._min_leaf_rows, self._max_features, self._random_state(t) if self._draws else None, self._histograms,
+            None if self._draws else np.arange(len(self._histograms))[::-1].copy(), monotonic, work, *nodes, predicted,
+            W,
         )  # fmt: skip
         tree = np.empty(n_nodes, dtype=dtypes.NODE)
         cover = self._covers(work[0][:n_nodes], work[2][:n_nodes], grouped, row_weight)
@@ -353,7 +355,7 @@ class TreeLearner:
 
     def _max_histograms(self, n_rows: int) -> int:
         """Maximum number of histograms in memory: those on the path to a node (depth-first), or of all leaves."""
-        if self._max_features < len(self.bin_mapper.features):
+        if self._draws:
             return 1
         if self._max_leaves < NO_LIMIT:
             return self._max_total_leaves(n_rows) + 3

@@ -81,15 +81,16 @@ class TreeScorer:
         nodes, n_trees = self.nodes, len(self.starts) - 1
         is_split = nodes["feature"] >= 0
         categorical = self.bin_mapper.categorical[nodes["feature"]] & is_split
-        # A column for each numeric feature and each category that a node tests.
-        key = np.column_stack([nodes["feature"], np.where(categorical, nodes["cut"].astype(np.int64), -1)])
-        tested, column_of = np.unique(key[is_split], axis=0, return_inverse=True)
+        # A column for each numeric feature and each category that a node tests, by one number for both.
         n_bins = np.diff(self.bin_mapper.offsets)
-        if not n_trees or len(tested) > MAX_16_BITS or n_bins.max() > MAX_16_BITS:
+        n_keys = self.bin_mapper.max_bins + 1
+        key = nodes["feature"].astype(np.int64) * n_keys + np.where(categorical, nodes["cut"].astype(np.int64) + 1, 0)
+        tested, column_of = np.unique(key[is_split], return_inverse=True)
+        if not n_trees or len(tested) > MAX_16_BITS or n_keys > MAX_16_BITS + 1:
             return None
-        features, categories = np.ascontiguousarray(tested.T).astype(np.int64)
+        features, categories = tested // n_keys, tested % n_keys - 1
         column, cut = np.zeros(len(nodes), dtype=np.uint64), np.full(len(nodes), MAX_16_BITS, dtype=np.uint64)
-        column[is_split] = column_of.reshape(-1)
+        column[is_split] = column_of
         cut[is_split] = np.where(categorical, 0, nodes["cut"])[is_split]
         # Number the nodes level by level: the two children of a node are neighbours. A branch without a child ends in
         # a leaf with the value of the node.
