@@ -77,4 +77,4 @@ class SharedBins:
 
     def take(self, members: NDArray[np.intp], rows: Rows, collapse: bool) -> BinnedDataset:
         """Some rows of the training set, which are `rows`."""
-        return self._binned.take(self._place[members[rows.order]], rows, collapse)
+        return self._binned.take(self._place.take(members.take(rows.order)), rows, collapse)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -197,16 +198,25 @@ class StumpLearner:
         self, update: Callable[[FeatureBlock, Any, Array], None], source: Any, scale: Array, total: Array
     ) -> tuple[Any, LeafAssignment, Array]:
         """Update the histograms from the source and find the best split, with one block of features per thread."""
-        histogram = self.histogram
-
-        def work(block: FeatureBlock) -> None:
-            update(block, source, histogram)
-            block.complete(scale, total, histogram)
-            self.splitter.find_best(histogram, scale, total, block.first, block.last)
-
-        self._threads_of_round.each(work, self.binned.blocks)
-        split, W = self.splitter.choose(histogram, scale)
+        blocks = self.binned.blocks
+        if len(blocks) == 1:
+            self._search(update, source, scale, total, blocks[0])
+        else:
+            self._threads_of_round.each(partial(self._search, update, source, scale, total), blocks)
+        split, W = self.splitter.choose(self.histogram, scale)
         return split, self._leaves(split[0], self.binned.column(max(split[0], 0))), W
+
+    def _search(
+        self,
+        update: Callable[[FeatureBlock, Any, Array], None],
+        source: Any,
+        scale: Array,
+        total: Array,
+        block: FeatureBlock,
+    ) -> None:
+        update(block, source, self.histogram)
+        block.complete(scale, total, self.histogram)
+        self.splitter.find_best(self.histogram, scale, total, block.first, block.last)
 
     def _leaves(self, feature: int, column: NDArray[Any]) -> LeafAssignment:
         return column, self.splitter.lookup(feature)
