@@ -250,3 +250,12 @@ def test_displays_take_it_but_for_the_course_of_training(noisy):
     np.testing.assert_allclose(shares.to_numpy().sum(), 1.0)
     with pytest.raises(TypeError, match="must be a fitted boosting classifier of adacc, got AdaCCForestClassifier"):
         adacc.inspect.TrainingDisplay.from_estimators([model])
+
+
+@pytest.mark.parametrize("n_rows", [150, 211, 307])
+def test_a_forest_without_out_of_bag_errors_can_be_saved(tmp_path, n_rows):
+    X = np.arange(3.0 * n_rows).reshape(-1, 1)
+    model = adacc.AdaCCForestClassifier(n_estimators=20, random_state=0).fit(X, X[:, 0] > 2 * n_rows)
+    assert model.oob_balanced_accuracy_ <= 1.0
+    model.save(tmp_path / "model.adacc")
+    assert adacc.load(tmp_path / "model.adacc").oob_balanced_accuracy_ == model.oob_balanced_accuracy_
