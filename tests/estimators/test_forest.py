@@ -252,7 +252,7 @@ def test_displays_take_it_but_for_the_course_of_training(noisy):
         adacc.inspect.TrainingDisplay.from_estimators([model])
 
 
-@pytest.mark.parametrize("n_rows", [150, 211, 307])
+@pytest.mark.parametrize("n_rows", [55, 211])  # for 55, a sum of shares of rows is 1 + 2e-16
 def test_a_forest_without_out_of_bag_errors_can_be_saved(tmp_path, n_rows):
     X = np.arange(3.0 * n_rows).reshape(-1, 1)
     model = adacc.AdaCCForestClassifier(n_estimators=20, random_state=0).fit(X, X[:, 0] > 2 * n_rows)

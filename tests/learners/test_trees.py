@@ -237,7 +237,7 @@ def test_where_drawn_features_are_constant_others_are_looked_at():
         assert grown(X, y, np.ones(40), Growth(1, max_features=1), seed=seed)[0][0]["feature"] == 17
 
 
-def test_twelve_features_or_more_are_candidates_by_default_of_the_forest():
+def test_auto_considers_at_least_twelve_features():
     growth = Growth(3, max_features="auto")
     assert [growth.n_candidates(n) for n in (1, 12, 20, 36, 64, 400)] == [1, 12, 12, 12, 16, 40]
     rng = np.random.default_rng(0)

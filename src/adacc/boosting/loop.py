@@ -55,7 +55,6 @@ class Boosting:
         self.rounds: list[Round] = []
         self.failed_at_once = False
         self._fitted: list[Any] = []
-        self._votes_again = self.plan.rule.costs_vote  # a property, read once
         self._resumed: Models | None = None
         self._largest_vote = 0.5 * np.log(backend.given_weight.sum() * (len(backend.given_weight) - 1))
 
@@ -109,7 +108,7 @@ class Boosting:
         provisional = 1.0 if alpha is None else alpha
         recall = self.backend.add_vote(provisional)
         costs = rule.round_costs(1.0 - recall if rule.costs_follow == "ensemble" else self.backend.error_rates())
-        if alpha is not None and self._votes_again:
+        if alpha is not None and rule.costs_vote:
             alpha = self._clip(rule.vote(W, costs))
         return alpha, provisional, costs
 

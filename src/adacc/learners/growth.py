@@ -40,8 +40,8 @@ class Growth:
     max_features: int | float | str | None = None
 
     def draws_features(self, n_features: int) -> bool:
-        """Whether features are drawn. "auto" draws them even if all are candidates: one kernel for any number of them
-        halves the time of compilation, and random draws break ties.
+        """Whether features are drawn at random. "auto" draws them even if all are candidates, so that one
+        specialisation of the kernel is compiled for any number of features.
         """
         return self.max_features == "auto" or self.n_candidates(n_features) < n_features
 

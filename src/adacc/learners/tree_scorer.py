@@ -86,7 +86,7 @@ class TreeScorer:
         n_keys = self.bin_mapper.max_bins + 1
         key = nodes["feature"].astype(np.int64) * n_keys + np.where(categorical, nodes["cut"].astype(np.int64) + 1, 0)
         tested, column_of = np.unique(key[is_split], return_inverse=True)
-        if not n_trees or len(tested) > MAX_16_BITS or n_keys > MAX_16_BITS + 1:
+        if not n_trees or len(tested) > MAX_16_BITS or self.bin_mapper.max_bins > MAX_16_BITS:
             return None
         features, categories = tested // n_keys, tested % n_keys - 1
         column, cut = np.zeros(len(nodes), dtype=np.uint64), np.full(len(nodes), MAX_16_BITS, dtype=np.uint64)
