@@ -277,7 +277,7 @@ def test_infinite_values_are_refused_with_their_place(two):
     bad = X.copy()
     bad[117, 3] = -np.inf
     labels = in_chunks(SIZES, Y)[0]
-    message = "partition 2: column {} holds an infinite value in row 7"
+    message = "partition 2: column {} must be finite, got -inf in row 7; NaN stands for a missing value"
     assert refused(ValueError, in_chunks(SIZES, bad)[0], labels, client=two) == message.format(3)
     frame = from_parts(cut(FRAME.assign(d=bad[:, 3])))
     assert refused(ValueError, frame, labels, client=two) == message.format("'d'")
@@ -294,7 +294,7 @@ def labels_refused():
         "missing": (np.where(X[:, 2] > 1, NAN, Y), None, ValueError, "partition 0: Input y contains NaN."),
         "missing text": (
             from_parts([*cut(LABELS)[:3], pd.Series(["common", None] * 10)]), None, ValueError,
-            "partition 3: y has missing labels",
+            "partition 3: y must not have missing labels, got one in row 1; remove such rows",
         ),
         "mixed": (
             from_parts(mixed), None, TypeError,

@@ -296,7 +296,7 @@ def test_estimators_that_will_not_do(folder, estimator, said):
     [
         ({"a": np.where(np.arange(300) == 200, np.inf, 1.0)}, TableError, "has infinite values, first in row 201"),
         ({"a": pd.date_range("2024-01-01", periods=300)}, TableError, "column 'a' contains dates or times"),
-        ({"y": ["x"] * 299 + [None]}, ValueError, r"rows 292 to 300: y has missing labels"),
+        ({"y": ["x"] * 299 + [None]}, ValueError, r"rows 292 to 300: y must not have missing labels, got"),
         ({"y": 1}, ValueError, "y must have from 2 to 256 classes, got only one class, 1"),
         ({"text": [f"t{i}" for i in range(300)]}, TableError, "column 'text' has more than 50 labels"),
         ({"weight": -1.0}, ValueError, "rows 1 to 97: sample_weight must be not negative"),

@@ -86,7 +86,9 @@ class Case:
         table = read(X)
         self.bins, self.y, self.weight = self.bin_mapper.bins(table, table.every_row, Threads(1)), y, weight
         self.class_weight = np.bincount(y, weight)
-        negative_class = find_negative_class(self.model.pos_label, self.model.classes_, self.class_weight)
+        negative_class = find_negative_class(
+            self.model.pos_label, self.model.classes_, self.class_weight, np.bincount(y)
+        )
         self.plan = make_plan(self.settings, self.model.classes_, self.class_weight, negative_class)
 
     def shard(self, *pieces):
@@ -144,7 +146,7 @@ def test_shards_learn_the_two_class_problems_of_the_local_model(kind, calibratio
         Shard([BinnedShard(bins[:, some], y[some].astype(np.uint8), weight[some])], bin_mapper, class_weight)
         for some in pieces
     ]
-    statistics = DataStatistics(model.classes_, class_weight, np.array([len(y)]), bin_mapper, ())
+    statistics = DataStatistics(model.classes_, class_weight, np.bincount(y), np.array([len(y)]), bin_mapper, ())
     settings = read_settings({"method": "adacc1", **model.get_params(deep=False)})
     found, failed = boost(settings, statistics, Forgetful(shards), model)
     assert not failed

@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_predict
 from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state
+from sklearn.utils.class_weight import compute_sample_weight
 
 import adacc
 from adacc import DecisionRule
@@ -194,6 +195,38 @@ def test_the_top_of_each_day():
     scores = pd.Series(model.decision_function(frame[["a", "b"]]))
     best = scores.groupby(frame["day"].dt.date).nlargest(2).index.get_level_values(1)
     assert scores[alert].sum() == pytest.approx(scores[best].sum())
+    # The day of a time with a zone is that of the local calendar.
+    elsewhere = frame.assign(day=frame["day"].dt.tz_localize("Pacific/Auckland"))
+    np.testing.assert_array_equal(model.predict(elsewhere[["a", "b", "day"]]) == "fraud", alert)
+
+
+@pytest.mark.parametrize(
+    "estimator", [adacc.AdaCC1Classifier(n_estimators=10), adacc.AdaCCForestClassifier(n_estimators=5)]
+)
+@pytest.mark.parametrize("n_rows", range(393, 401))
+def test_weights_that_balance_the_classes_do_not_change_the_positive_one(estimator, n_rows):
+    frame, y = claims()
+    X, y = frame[["a", "b"]][:n_rows], y[:n_rows]
+    weight = compute_sample_weight("balanced", y)
+    model = clone(estimator).set_params(random_state=0).fit(X, y, sample_weight=weight)
+    assert model.classes_[model.fitted_model_.positive_class] == "fraud"
+    rule = DecisionRule(LogisticRegression(), "alerts<=100/1000").fit(X, y, sample_weight=weight)
+    assert (rule.predict(X) == "fraud").mean() < 0.5
+
+
+def test_rows_of_weight_zero_do_not_tune_a_rule():
+    frame, y = claims()
+    X, weight = frame[["a", "b"]], np.arange(400) % 3 / 1.0
+    model = adacc.AdaCC1Classifier(n_estimators=10).fit(X, y)
+    used = weight > 0.0
+    for rule in ("alerts<=100/1000", "recall>=0.8", "f1", "tuned fn=amount, fp=20"):
+        columns = {"amount": frame["amount"]} if "amount" in rule else None
+        with_zeros = model.set_decision(rule, X, y, sample_weight=weight, columns=columns).decision_
+        columns = columns and {"amount": frame["amount"][used]}
+        without = model.set_decision(rule, X[used], y[used], sample_weight=weight[used], columns=columns).decision_
+        assert (with_zeros.threshold, with_zeros.report) == (without.threshold, without.report)
+    with pytest.raises(ValueError, match="needs rows of both classes"):
+        model.set_decision("recall>=0.9", X, y, sample_weight=np.where(y == "fraud", 0.0, 1.0))
 
 
 # -- any classifier

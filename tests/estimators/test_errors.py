@@ -32,13 +32,13 @@ NAMED = pd.DataFrame(INF, columns=["a", "b", "c"])
         ({}, {"X": X[:0], "y": y[:0]}, ValueError, r"0 sample\(s\)"),
         ({}, {"X": pd.DataFrame(X)[:0], "y": y[:0]}, ValueError, "got 0 rows and 3 columns"),
         ({}, {"X": INF}, ValueError, "infinity"),
-        ({}, {"X": NAMED}, ValueError, "column 'b' holds an infinite value in row 3"),
+        ({}, {"X": NAMED}, ValueError, "column 'b' must be finite, got inf in row 3"),
         ({}, {"X": WHEN}, TypeError, "column 'when' has the type"),
         ({}, {"X": [["a"], ["b"]] * 20}, ValueError, "Give strings as columns of a frame"),
         ({}, {"y": y[:30]}, ValueError, "inconsistent numbers of samples"),
         ({}, {"y": None}, ValueError, "requires y to be passed"),
         ({}, {"y": np.linspace(0, 1, 40)}, ValueError, "continuous"),
-        ({}, {"y": np.where(y == 1, None, "a")}, ValueError, "y has missing labels"),
+        ({}, {"y": np.where(y == 1, None, "a")}, ValueError, "y must not have missing labels, got"),
         ({}, {"sample_weight": np.zeros(40)}, ValueError, "sample_weight must not be zero for every row"),
         ({}, {"sample_weight": y * 1.0}, ValueError, "one class, 1 among the rows of positive sample_weight"),
         ({}, {"sample_weight": -np.ones(40)}, ValueError, r"sample_weight must be not negative, got -1\.0 in row 0"),
@@ -49,7 +49,7 @@ NAMED = pd.DataFrame(INF, columns=["a", "b", "c"])
         ({"n_iter_no_change": 3}, {"X_val": INF, "y_val": y}, ValueError, "X_val: Input X contains infinity"),
         ({"n_iter_no_change": 3}, {"y": np.r_[2, y[1:]]}, ValueError, "rows of every class, but 2 has only one"),
         ({}, {"sample_weight": "balanced"}, ValueError, "must be numbers, one for each row, got 'balanced'"),
-        ({}, {"y": pd.Series(np.where(y == 1, "a", None), dtype="string")}, ValueError, "y has missing labels"),
+        ({}, {"y": pd.Series(np.where(y == 1, "a", None), dtype="string")}, ValueError, "must not have missing labels"),
         ({}, {"X": WHEN.to_numpy()}, TypeError, r"X has the type datetime64"),
         ({}, {"X": WHEN.astype(object)}, TypeError, "column 'when' has the type Object of Timestamp"),
         ({}, {"X": pd.DataFrame({"a": [[1, 2]] * 40})}, TypeError, "column 'a' has the type"),
@@ -119,7 +119,7 @@ def test_predict_checks_what_it_is_given():
         model.predict(frame[["a", "b"]])
     with pytest.raises(ValueError, match=r"column 'a' must hold numbers, as in training, but holds strings \(type S"):
         model.predict(frame.assign(a="text"))
-    with pytest.raises(ValueError, match="column 'b' holds an infinite value in row 0"):
+    with pytest.raises(ValueError, match="column 'b' must be finite, got -inf in row 0"):
         model.predict(frame.assign(b=-np.inf))
     for changed in ("2026-01-01", pd.Timestamp("2026-01-01")):
         with pytest.raises(ValueError, match=r"column 'a' must hold numbers, as in training, but holds (str|val)"):
@@ -128,7 +128,7 @@ def test_predict_checks_what_it_is_given():
         model.predict(frame.assign(d=1))
     with pytest.raises(ValueError, match=r"column 0 must hold numbers, .* holds strings, such as 'text'"):
         model.predict(frame.assign(a="text").to_numpy())
-    with pytest.raises(ValueError, match="column 0 holds an infinite value in row 0"):
+    with pytest.raises(ValueError, match="column 0 must be finite, got inf in row 0"):
         model.predict(frame.assign(a=np.inf).to_numpy())
     with pytest.raises(ValueError, match="Expected 2D array"):
         model.predict(frame.to_numpy()[0])

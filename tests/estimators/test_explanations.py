@@ -528,7 +528,7 @@ class TestWhatIsSaid:
             ),
             ("size", np.array(["3"]), ValueError, "column 'size' must hold numbers, as in training, but holds"),
             ("size", np.array([np.inf]), ValueError, "Input size contains infinity"),
-            ("size", [1.0, np.inf], ValueError, "column 'size' holds an infinite value in row 1"),
+            ("size", [1.0, np.inf], ValueError, "column 'size' must be finite, got inf in row 1"),
             ("size", np.ones((2, 2)), ValueError, "column 'size' must be a list, a series or an array of one dim"),
             ("size", 3.0, ValueError, r"column 'size' must be a list, a series or an array of one dim.*, got 3\.0"),
             ("colour", "red", ValueError, "column 'colour' must be a list, a series or an array of one dim.*got 'red'"),

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_breast_cancer, load_digits, make_classification
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_classification
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import train_test_split
 from sklearn.utils.class_weight import compute_sample_weight
@@ -222,7 +222,8 @@ def test_what_the_file_says_of_the_bags_is_checked(tmp_path):
     [
         ({"n_estimators": 0}, "n_estimators must be a whole number of at least 1 or 'auto', got 0"),
         ({"n_rounds": 1.5}, "n_rounds must be a whole number of at least 1, got 1.5"),
-        ({"max_depth": 0}, "max_depth must be a whole number of at least 1, got 0"),
+        ({"max_depth": 0}, "max_depth must be a whole number of at least 1 or None, got 0"),
+        ({"max_depth": "Auto"}, "max_depth must be a whole number of at least 1 or 'auto' or None, got 'Auto'"),
         ({"max_features": "all"}, "max_features must be 'sqrt' or '2sqrt' or 'log2' or 'auto', got 'all'"),
         ({"calibration": "platt"}, "calibration must be 'sigmoid' or 'isotonic', got 'platt'"),
         ({"n_jobs": 0}, "n_jobs must be None, a positive number of threads, or -1"),
@@ -239,8 +240,32 @@ def test_its_name_leads_to_its_class():
     X, y = np.arange(12.0)[:, None], np.array([0] * 11 + [1])
     with pytest.raises(ValueError, match="'adacc-forest' has a classifier of its own: AdaCCForestClassifier"):
         adacc.BoostingClassifier("adacc-forest").fit(X, y)
-    with pytest.raises(ValueError, match=r"use more rows, or more bags \(n_estimators\)"):
+    with pytest.raises(ValueError, match="but a class has none: use more rows of it"):
         adacc.AdaCCForestClassifier(calibration="sigmoid", **SMALL).fit(X, y)
+
+
+def test_a_class_of_one_row_does_not_harm_the_others():
+    X, y = load_wine(return_X_y=True)
+    alone = adacc.AdaCCForestClassifier(random_state=0).fit(X[::2], y[::2]).score(X[1::2], y[1::2])
+    with pytest.warns(UserWarning, match="no rows of 3 are out of bag or held out"):
+        model = adacc.AdaCCForestClassifier(random_state=0).fit(np.r_[X[::2], X[:1] * 9], np.r_[y[::2], 3])
+    assert model.score(X[1::2], y[1::2]) > alone - 0.03
+    assert np.isnan(model.oob_balanced_accuracy_)
+    assert model.fitted_model_.ensemble.decision[3] == 1.0
+
+
+def test_one_positive_row_is_recognised_and_cannot_tune_a_rule():
+    X = np.random.default_rng(0).normal(size=(51, 3))
+    X[0] += 20.0
+    y = np.r_[1, np.zeros(50, dtype=int)]
+    # No bag has a row of the positive class to spare, and balanced bags of two rows cannot be split.
+    with pytest.warns(UserWarning, match="no rows of 1 are out of bag or held out"):
+        assert adacc.AdaCCForestClassifier(random_state=0).fit(X, y).predict(X).tolist() == y.tolist()
+    with (
+        pytest.warns(UserWarning, match="no rows of 1 are"),
+        pytest.raises(ValueError, match=r"decision='recall>=0.9' is tuned on out-of-bag rows, but a class has none"),
+    ):
+        adacc.AdaCCForestClassifier(decision="recall>=0.9").fit(X, y)
 
 
 def test_displays_take_it_but_for_the_course_of_training(noisy):

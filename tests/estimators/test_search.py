@@ -785,7 +785,7 @@ GAPS = np.where(y == 1, np.nan, 0.0)
         ),
         ({}, {"y": None}, ValueError, "requires y to be passed"),
         ({}, {"y": GAPS}, ValueError, "contains NaN"),
-        ({}, {"y": np.where(y == 1, None, "a")}, ValueError, "y has missing labels"),
+        ({}, {"y": np.where(y == 1, None, "a")}, ValueError, "y must not have missing labels, got one in row"),
         ({}, {"y": y[:50]}, ValueError, "inconsistent numbers of samples"),
         ({}, {"y": np.zeros(90)}, ValueError, "only one class"),
         ({}, {"X": np.where(X > 1, np.inf, X)}, ValueError, "infinity"),

@@ -19,7 +19,6 @@ from adacc import metrics
 from adacc.evaluation import estimates
 from adacc.evaluation.assessment import DecidedRows, assess
 from adacc.evaluation.decision_costs import Costs, costs_of
-from adacc.evaluation.periods import read_times
 from adacc.evaluation.ranking_curve import RankingCurve
 from adacc.evaluation.subgroups import read_groups
 from adacc.model.decision_spec import read_decision
@@ -283,24 +282,3 @@ def test_days_may_be_numbers():
     assert (found.periods.unit, found.periods.days, len(found.periods.periods)) == ("30 days", 200, 7)
     assert [each.first_day for each in found.periods.periods] == [str(each) for each in range(5, 205, 30)]
     assert found.rule.alerts_per_day == pytest.approx(alert.sum() / 200)
-
-
-TIMES = [
-    ["2024-01-31 23:30", "2024-02-01 00:30"],
-    ["2024-01-31T23:30:00+01:00", "2024-02-01T00:30:00.25Z"],
-    ["20240131", "20240201"],
-    [20240131.0, 20240201.0],
-    pd.to_datetime(["2024-01-31 23:30", "2024-02-01 00:30"]).tz_localize("Europe/Berlin"),
-    pd.to_datetime(["2024-01-31", "2024-02-01"]).date,
-]
-
-
-@pytest.mark.parametrize("values", TIMES)
-def test_days_of_times(values):
-    assert read_times(values, "t").astype(str).tolist() == ["2024-01-31", "2024-02-01"]
-
-
-@pytest.mark.parametrize("values", [["2024-01-31", "31/01/2024"], ["2024-01-31", None], [1.0, 2.5], ["1", "x"]])
-def test_what_is_no_time(values):
-    with pytest.raises(ValueError, match=r"column 't' must hold dates.* in row 2$"):
-        read_times(values, "t")

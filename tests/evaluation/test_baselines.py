@@ -526,5 +526,7 @@ def check_threshold(name, fold, folds):
 def test_too_few_groups_of_a_class_for_a_threshold_are_named():
     fold = make_fold()
     alone = FoldData(fold.X, fold.y, fold.X_test, [5], 0, np.where(fold.y == 1, -1, np.arange(len(fold.y))))
-    with pytest.raises(ValueError, match="threshold=2 needs at least 2 groups of every class, but 1 has 1"):
+    with pytest.raises(
+        ValueError, match="inner folds, which need at least 2 groups of each class, got 1; use a method without"
+    ):
         BASELINES["adaboost-threshold"].predict(alone)

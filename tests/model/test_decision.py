@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from adacc.estimators import decision_tuning
 from adacc.estimators.decision_tuning import LabelledRows, share_interval, tune
-from adacc.model.decision import cost_share, largest, read_days, untuned
+from adacc.model.decision import cost_share, largest, untuned
 from adacc.model.decision_spec import FORMS, read_decision
 
 TWO = np.array(["fine", "fraud"])
@@ -217,21 +217,6 @@ def test_the_largest_of_each_group(rows, k):
         rank = sorted(np.flatnonzero(groups == group), key=lambda i: (-scores[i], i))
         assert sorted(rank[:k]) == np.flatnonzero(alerts & (groups == group)).tolist()
     assert largest(scores.astype(float), k).sum() == min(k, len(scores))
-
-
-def test_days_are_those_of_the_calendar():
-    texts = np.array(["2024-01-31T23:59:59", "2024-02-01 00:00", "2024-02-01"], dtype=object)
-    for values in (texts, texts.astype("datetime64[s]"), texts.astype(str)):
-        days = read_days(values, "t")
-        assert (days[0] != days[1], days[1] == days[2]) == (True, True)
-    assert read_days(np.array([3, 3, 4]), "t").tolist() == [3, 3, 4]
-    for values, message in [
-        (np.array([0.5]), r"must hold dates, times, text such as '2024-01-31 12:00', or whole numbers of days, got"),
-        (np.array(["soon"], dtype=object), r"got \['soon'\]"),
-        (np.array(["2024-01-01", "NaT"], dtype="datetime64[D]"), "must not have missing times, got one in row 1"),
-    ]:  # fmt: skip
-        with pytest.raises(ValueError, match=message):
-            read_days(values, "t")
 
 
 def test_expected_costs_of_rows_by_hand():

@@ -77,16 +77,15 @@ def decide(options: Namespace) -> None:
 
 
 def _tune_on_stored(model_file: ModelFile, spec: DecisionSpec, options: Namespace) -> None:
+    from adacc.estimators.decisions import NeedsTuningRowsError
+
     if options.target is not None or options.group is not None:
         raise ValueError("--target and --group need DATA")
     try:
         model_file.model.set_decision(spec)
-    except ValueError as error:
-        if "give rows X and y" not in str(error):
-            raise
+    except NeedsTuningRowsError as error:
         raise ValueError(
-            f"{model_file.path}: {str(error).partition(': give rows')[0]}: give DATA, labelled rows that it was not "
-            "trained on"
+            f"{model_file.path}: {error.reason}: give DATA, labelled rows that it was not trained on"
         ) from None
 
 

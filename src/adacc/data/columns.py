@@ -394,5 +394,6 @@ def _as_floats(values: NDArray[Any], name: str) -> Floats:
         raise ValueError(f"{name} holds a whole number that is too large for a float") from None
     infinite = np.isinf(floats)
     if infinite.any():
-        raise ValueError(f"{name} holds an infinite value in row {int(np.argmax(infinite))}")
+        row = int(np.argmax(infinite))
+        raise ValueError(f"{name} must be finite, got {floats[row]} in row {row}; NaN stands for a missing value")
     return floats

@@ -89,7 +89,8 @@ class Cluster:
                         last_seen = time.monotonic()
                     elif time.monotonic() - last_seen > NO_WORKER_TIMEOUT:
                         raise ClusterError(
-                            f"the cluster has had no worker for {NO_WORKER_TIMEOUT:.0f} seconds"
+                            f"the cluster has had no worker for {NO_WORKER_TIMEOUT:.0f} seconds; start workers, or "
+                            "check why they stopped"
                         ) from None
 
     def n_threads(self) -> dict[str, int]:

@@ -198,7 +198,9 @@ def _search(
     executor: DiskShardExecutor,
 ) -> tuple[BaseBoosting, bool]:
     """Fit a model for each candidate of costs; return that of best F1, and whether it failed in the first round."""
-    negative_class = find_negative_class(template.pos_label, statistics.classes, statistics.class_weight)
+    negative_class = find_negative_class(
+        template.pos_label, statistics.classes, statistics.class_weight, statistics.class_rows
+    )
     costs, _ = read_costs(search.costs, statistics.classes, statistics.class_weight, negative_class)
     models: list[BaseBoosting] = []
     failed = []

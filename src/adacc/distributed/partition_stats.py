@@ -124,11 +124,13 @@ class LabelStatistics:
         self.weight_scaler = reduce(or_, (partition.weight_scaler for partition in partitions))
         check_classes(self.classes, self.weight_scaler.n_rows < sum(partition.n_rows for partition in partitions))
         self.class_weight = np.zeros((len(self.classes), len(partitions)))
+        self.class_rows = np.zeros(len(self.classes), dtype=np.int64)
         self.n_rows = np.array([partition.counts.sum() for partition in partitions])
         for p, partition in enumerate(partitions):
             if len(partition.classes):
                 own = np.searchsorted(self.classes, partition.classes)
                 self.class_weight[own, p] = self.weight_scaler.counts(partition.class_weight)
+                self.class_rows[own] += partition.counts
 
     def places(self) -> list[list[Array]] | list[None]:
         """The positions of the sampled rows by partition and class; None if all rows are used.
@@ -197,7 +199,9 @@ def _check_finite(X: Any) -> None:
     """Raise ValueError with the position of an infinite value, which the error of scikit-learn lacks."""
     if isinstance(X, np.ndarray) and X.dtype.kind == "f" and np.isinf(X).any():
         row, column = np.argwhere(np.isinf(X))[0].tolist()
-        raise ValueError(f"column {column} holds an infinite value in row {row}")
+        raise ValueError(
+            f"column {column} must be finite, got {X[row, column]} in row {row}; NaN stands for a missing value"
+        )
 
 
 def column_statistics(

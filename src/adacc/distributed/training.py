@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -43,6 +43,7 @@ class DataStatistics:
 
     classes: NDArray[Any]  # (n_classes,): the labels
     class_weight: Array  # (n_classes,): summed sample weight of each class
+    class_rows: NDArray[np.int64]  # (n_classes,): rows of nonzero weight of each class
     n_rows: NDArray[np.int64]  # (n_partitions,): rows of nonzero weight of each partition
     bin_mapper: BinMapper  # the bins and categories of every feature
     arguments: tuple[Any, ...]  # arguments of the functions of `partition_stats` that are the same for all partitions
@@ -63,10 +64,14 @@ class PartitionSource(Protocol):
 def check_supported(settings: Settings, warm_start: bool, decision: Any) -> None:
     """Raise ValueError for settings that need all rows in the memory of one process."""
     if settings.estimator is not None:
-        raise ValueError("estimator must be None: distributed and out-of-core training support only native stumps")
+        raise ValueError(
+            "estimator must be None in distributed and out-of-core training, which supports stumps only, got "
+            f"{settings.estimator!r:.80}"
+        )
     if not settings.growth.is_stump:
         raise ValueError(
-            "max_depth must be 1, and other tree parameters at their defaults, in distributed and out-of-core training"
+            "max_depth must be 1, and other tree parameters at their defaults, in distributed and out-of-core "
+            f"training, got {', '.join(f'{name}={value!r}' for name, value in asdict(settings.growth).items())}"
         )
     if settings.draws_rows:
         raise ValueError(
@@ -74,7 +79,7 @@ def check_supported(settings: Settings, warm_start: bool, decision: Any) -> None
             "choose another method, or fit on a sample that fits into memory"
         )
     if warm_start:
-        raise ValueError("warm_start must be False in distributed and out-of-core training")
+        raise ValueError("warm_start must be False in distributed and out-of-core training, got True")
     cv = settings.options["calibration_cv"]
     if not on_training_rows(cv) and (settings.calibration is not None or cv is not None):
         raise ValueError(f"calibration_cv must be 'training' in distributed and out-of-core training, got {cv!r}")
@@ -98,7 +103,12 @@ def collect_statistics(partitions: PartitionSource, reader: BaseBoosting, max_bi
         partitions.run(PartitionTask(count_values, arguments, columns=columns.unbinned)) if columns.unbinned else []
     )
     return DataStatistics(
-        labels.classes, labels.class_weight.sum(axis=1), labels.n_rows, columns.bin_mapper(tallies), arguments
+        labels.classes,
+        labels.class_weight.sum(axis=1),
+        labels.class_rows,
+        labels.n_rows,
+        columns.bin_mapper(tallies),
+        arguments,
     )
 
 
@@ -125,7 +135,9 @@ def boost(
     codes = settings.codes(len(statistics.classes))
     if codes is not None:
         return _boost_problems(settings, statistics, executor, reader, after_round, codes)
-    negative_class = find_negative_class(reader.pos_label, statistics.classes, statistics.class_weight)
+    negative_class = find_negative_class(
+        reader.pos_label, statistics.classes, statistics.class_weight, statistics.class_rows
+    )
     plan = make_plan(settings, statistics.classes, statistics.class_weight, negative_class)
     backend = ShardedBackend(
         plan, statistics.bin_mapper, statistics.class_weight, settings.criterion, executor,

@@ -108,7 +108,7 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
         y : array of shape (n_samples,), default=None
             Labels of the rows of X.
         sample_weight : array of shape (n_samples,), default=None
-            Weights of the rows of X.
+            Weights of the rows of X; rows of weight 0 are not used.
         groups : array of shape (n_samples,), default=None
             Group of each row of X. The intervals then hold for new groups.
         columns : dict, frame or array of shape (n_samples,), default=None
@@ -142,7 +142,8 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError("X and y must be given together")
         if X is not None:
             X, found = split_columns(spec, X, columns, columns_of(self)[1])
-            tuning = self._tuning_scores(X, y, sample_weight, groups)
+            tuning, used = self._tuning_scores(X, y, sample_weight, groups)
+            found = {name: values[used] for name, values in found.items()}
         elif not (sample_weight is None and groups is None and columns is None):
             raise ValueError("sample_weight, groups and columns must be given with X and y only")
         self.fitted_model_ = replace(model, decision=decide(model, spec, tuning, found))
@@ -327,7 +328,7 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def n_iter_(self) -> int:
-        """Number of weak learners."""
+        """Number of boosting rounds; with several two-class problems, the largest of them. Forests: of trees."""
         return self._model.ensemble.n_rounds
 
     @property
@@ -340,17 +341,17 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def estimator_weights_(self) -> NDArray[Any]:
-        """Vote of each round."""
+        """Vote of each of the `estimators_`."""
         return self.history_["alpha"]
 
     @property
     def estimator_errors_(self) -> NDArray[Any]:
-        """Weighted error of each round."""
+        """Weighted error of each of the `estimators_`."""
         return self.history_["weighted_error"]
 
     @property
     def estimators_(self) -> list[Any]:
-        """The fitted weak learners: a `Stump` or `Tree` per round, or the fitted classifiers."""
+        """The fitted weak learners: a `Stump` or `Tree` per round and two-class problem, or fitted classifiers."""
         ensemble = self._model.ensemble
         return ensemble.models.describe(self.classes_ if ensemble.coding is None else SIDES)
 
@@ -379,19 +380,27 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
         except (TypeError, ValueError) as error:
             raise type(error)(f"background: {error}") from None
 
-    def _tuning_scores(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> TuningScores | None:
-        """The scores of labelled rows; None for more than two classes, whose rules need no tuning."""
+    def _tuning_scores(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any
+    ) -> tuple[TuningScores | None, NDArray[np.bool_]]:
+        """The scores of the labelled rows of positive weight, and which rows these are.
+
+        The scores are None for more than two classes, whose rules need no tuning.
+        """
         labels, scores = check_labels(y, "y"), self._scores(X)
         if len(labels) != len(scores):
             raise ValueError(f"y must have one label for each of the {len(scores)} rows of X, got {len(labels)}")
         unknown = np.setdiff1d(labels, self.classes_)
         if len(unknown):
             raise ValueError(f"y must have labels of {self.classes_.tolist()}, got {unknown.tolist()[0]!r}")
-        positive = self.fitted_model_.positive_class
-        if positive is None:
-            return None
         weight, group = check_weight(sample_weight, len(labels), "sample_weight"), check_groups(groups, len(labels))
-        return TuningScores("given", scores, labels == self.classes_[positive], weight, group)
+        used, positive = weight > 0.0, self.fitted_model_.positive_class
+        if positive is None:
+            return None, used
+        is_positive = labels[used] == self.classes_[positive]
+        return TuningScores(
+            "given", scores[used], is_positive, weight[used], None if group is None else group[used]
+        ), used
 
     def _scores(self, X: Any) -> Array:
         table = self._read_known(X)

@@ -114,7 +114,8 @@ class AdaNCC2Classifier(BaseBoosting):
 class AdaBoostClassifier(BaseBoosting):
     """{summary}
 
-    Freund & Schapire 1997; SAMME [Zhu et al. 2009] for more than two classes.
+    Freund & Schapire 1997. More than two classes are boosted in pairs by default; ``multi_class="joint"`` is SAMME
+    [Zhu et al. 2009].
 
     {parameters}
 

@@ -339,7 +339,8 @@ class DecisionRule(BaseDecision):
                 raise ValueError(f"pos_label must be None for more than two classes, got {self.pos_label!r}")
             self._set_fitted(held_out, untuned(spec, 0))
             return self
-        positive = 1 - find_negative_class(self.pos_label, held_out.classes, held_out.class_weight)
+        rows_of_class = np.bincount(held_out.true[held_out.weight > 0.0], minlength=2)
+        positive = 1 - find_negative_class(self.pos_label, held_out.classes, held_out.class_weight, rows_of_class)
         self._set_fitted(held_out, self._tuned(spec, positive, held_out, groups, found))
         return self
 

@@ -27,6 +27,14 @@ NOT_CALIBRATED = (
 )
 
 
+class NeedsTuningRowsError(ValueError):
+    """A decision rule must be tuned, but the model does not store what it needs."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"{reason}: give rows X and y that the model was not trained on")
+        self.reason = reason
+
+
 def split_columns(
     spec: DecisionSpec | None, X: Any, columns: Any, features: Collection[str] | None
 ) -> tuple[Any, dict[str, NDArray[Any]]]:
@@ -48,7 +56,7 @@ def split_columns(
         if name in given:
             found[name] = np.asarray(given[name])
         elif frame is not None and name in frame.columns:
-            found[name] = frame[name].to_numpy()
+            found[name] = _local(frame[name]).to_numpy()
         else:
             raise ValueError(
                 f"the decision {str(spec)!r} needs the column {name!r}: give it in a frame X, or as "
@@ -71,7 +79,7 @@ def _given_columns(columns: Any, names: tuple[str, ...]) -> Mapping[str, Any]:
         return {}
     if is_frame(columns):
         frame = nw.from_native(columns)
-        return {name: frame[name].to_numpy() for name in frame.columns}
+        return {name: _local(frame[name]).to_numpy() for name in frame.columns}
     if isinstance(columns, Mapping):
         return columns
     if len(names) > 1:
@@ -92,9 +100,8 @@ def decide(
     if tuning is None or (missing and not spec.is_ranked):
         if spec.needs_tuning:
             reason = f"its column {missing[0]!r}" if tuning is not None else "scores of rows it was trained without"
-            raise ValueError(
-                f"the decision {str(spec)!r} must be tuned, but the model does not store {reason}: "
-                "give rows X and y that the model was not trained on"
+            raise NeedsTuningRowsError(
+                f"the decision {str(spec)!r} must be tuned, but the model does not store {reason}"
             )
         tuning = None
     _warn_uncalibrated(model, spec)
@@ -141,7 +148,13 @@ def columns_in(X: Any, spec: DecisionSpec | None) -> dict[str, NDArray[Any]]:
     if spec is None or not spec.columns or not is_frame(X):
         return {}
     frame = nw.from_native(X)
-    return {name: frame[name].to_numpy() for name in spec.columns if name in frame.columns}
+    return {name: _local(frame[name]).to_numpy() for name in spec.columns if name in frame.columns}
+
+
+def _local(column: Any) -> Any:
+    """A column whose times have no time zone, so that their days are those of the local calendar."""
+    zone = getattr(column.dtype, "time_zone", None)
+    return column if zone is None else column.dt.replace_time_zone(None)
 
 
 def thinned(tuning: TuningScores, seed: int) -> TuningScores:

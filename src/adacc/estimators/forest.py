@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 
 from adacc.algorithms.adacc import AdaCC2
@@ -28,6 +29,7 @@ from adacc.estimators.input_validation import columns_of, columns_restored_on_fa
 from adacc.estimators.monotonic import read_monotonic_cst
 from adacc.estimators.settings import EXPECTED_COST, check_folds, one_of, read_growth, read_n_jobs, read_seed, whole
 from adacc.learners.splits import CRITERIA
+from adacc.learners.tree import Trees
 from adacc.model.calibration import Calibrator
 from adacc.model.decision import class_index, snap_ties
 from adacc.model.decision_spec import read_decision
@@ -85,7 +87,8 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         Monotonic constraint of each feature: with 1 the score of ``classes_[1]`` never falls as the feature rises and
         all others stay the same, with -1 it never rises, with 0 it is free. See `AdaCC1Classifier`.
     objective : {"balanced_accuracy", "f1"}, default="balanced_accuracy"
-        Measure that the decision threshold maximizes on the out-of-bag rows of two classes.
+        How the decision threshold for two classes is tuned on the out-of-bag rows: it is the intercept of a logistic
+        regression with balanced classes, or the threshold of the largest smoothed F1.
     calibration : {None, "sigmoid", "isotonic"}, default=None
         Calibrate probabilities on the out-of-bag rows by Platt scaling or isotonic regression. Predictions do not
         change.
@@ -98,7 +101,8 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         Rule by which `predict` decides, such as "recall>=0.9", tuned on the out-of-bag rows or those held out by
         `tuning_cv`; a dict or an array is a cost matrix. See `set_decision` and docs/decisions.md. None: by the votes.
     pos_label : label, default=None
-        Positive class of a binary problem; None for the rarer class.
+        Positive class of a binary problem; None for the rarer class (by summed weight; by rows if weights balance the
+        classes).
     n_jobs : int, default=None
         Number of threads, which fit different bags; -1 for all cores. The result does not depend on it.
     verbose : int, default=0
@@ -201,6 +205,11 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
             tuning_rows = self._tuning_rows(forest, training_set, bags, n_threads)
             model, tuning = self._tune(forest, training_set, tuning_rows, sum(each.n_bags for each in bags.specs))
             if spec is not None:
+                if spec.needs_tuning and tuning is None and len(training_set.classes) == 2:
+                    raise ValueError(
+                        f"decision={str(spec)!r} is tuned on out-of-bag rows, but a class has none: use more rows, or "
+                        "fit without it and call set_decision with other rows"
+                    )
                 of_rows = training_set.numbers[tuning_rows.numbers]
                 columns = {name: values[of_rows] for name, values in columns_in(X, spec).items()}
                 model = replace(model, decision=decide(model, spec, tuning, columns))
@@ -226,6 +235,8 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
     def _bags(self, n_rows: int) -> Bags:
         """Specifications of the balanced bags, the ratio-10 bags and the full bags."""
         depth_by_rows = isinstance(self.max_depth, str) and self.max_depth == "auto"
+        if isinstance(self.max_depth, str) and not depth_by_rows:
+            whole("max_depth", self.max_depth, least=1, or_else="'auto' or None")
         growth = read_growth(self.get_params(deep=False) | ({"max_depth": None} if depth_by_rows else {}))
         n_bags = BAGS_FOR_FEW_ROWS if n_rows <= FEW_ROWS else BAGS_FOR_MANY_ROWS
         if not isinstance(self.n_estimators, str) or self.n_estimators != "auto":
@@ -278,27 +289,38 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         true, weight, vote_shares, numbers = tuning_rows
         by_class: Array = np.bincount(true, weight, rows.n_classes)  # type: ignore[assignment]
         ensemble, accuracy, calibrator, tuning = forest.ensemble, np.nan, None, None
-        if len(true) and by_class.all():
+        if not by_class.all():
+            lacking = ", ".join(repr(label) for label in training_set.classes[by_class == 0.0].tolist())
+            warnings.warn(
+                f"no rows of {lacking} are out of bag or held out, so that the forest cannot be tuned for them; use at "
+                "least a few rows (or groups) of every class",
+                UserWarning,
+                stacklevel=3,
+            )
+        if np.count_nonzero(by_class) > 1:
             weights, decision = tune(tuning_rows, rows.class_weight, 1 - ensemble.negative_class, self.objective)
             votes = ensemble.votes * weights[forest.kind_of_tree, None]
             ensemble = replace(ensemble, votes=votes, decision=decision)
             scores = snap_ties(_scores(np.tensordot(weights, vote_shares, axes=1), decision))
             correct = class_index(scores, ensemble.negative_class) == true
             # The recalls of classes without errors are exactly 1, as numerator and denominator are the same sum.
-            accuracy = float((np.bincount(true, weight * correct, rows.n_classes) / by_class).mean())
+            with np.errstate(invalid="ignore"):
+                accuracy = float((np.bincount(true, weight * correct, rows.n_classes) / by_class).mean())
             # Reweight the tuning rows so that each class has its weight in the training set.
-            row_weight = weight * (rows.class_weight / by_class)[true]
+            row_weight = weight * rows.class_weight[true] / by_class[true]
             if rows.n_classes == 2:
                 groups = None if training_set.groups is None else training_set.groups[numbers]
                 source = "out-of-bag" if self.tuning_cv is None else "held-out"
                 tuning = TuningScores(source, scores, true != ensemble.negative_class, row_weight, groups)
-            if self.calibration is not None:
-                calibrator = Calibrator.fit(self.calibration, scores, true, rows.n_classes, row_weight, rising=True)
-        elif self.calibration is not None:
-            raise ValueError(
-                "calibration needs out-of-bag rows of every class, but a class has none: "
-                "use more rows, or more bags (n_estimators)"
-            )
+        else:
+            votes = ensemble.votes * _can_split(forest)[forest.kind_of_tree, None]
+            ensemble = replace(ensemble, votes=votes)
+        if self.calibration is not None:
+            if not by_class.all():
+                raise ValueError(
+                    "calibration needs out-of-bag rows of every class, but a class has none: use more rows of it"
+                )
+            calibrator = Calibrator.fit(self.calibration, scores, true, rows.n_classes, row_weight, rising=True)
         _, names = columns_of(self)
         model = FittedModel(
             ensemble,
@@ -332,6 +354,15 @@ def n_bags(forest: AdaCCForestClassifier) -> int:
     # Forests of version 0.1 did not record it: they had six balanced bags per ratio-10 bag.
     n_balanced = forest.n_estimators if isinstance(forest.n_estimators, int) else BAGS_FOR_MANY_ROWS
     return n_balanced + max(n_balanced // BALANCED_BAGS_PER_RATIO_BAG, 1)
+
+
+def _can_split(forest: Forest) -> NDArray[np.bool_]:
+    """Which kinds of bags have a tree with a split; all, if none has. The others vote for one class always."""
+    trees = forest.ensemble.models
+    assert isinstance(trees, Trees)
+    splits = np.logical_or.reduceat(trees.nodes["feature"] >= 0, trees.starts[:-1])
+    of_kind = np.bincount(forest.kind_of_tree, splits) > 0.0
+    return of_kind | ~of_kind.any()
 
 
 def _vote_shares(forest: Forest, table: Table) -> Array:

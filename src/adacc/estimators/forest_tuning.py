@@ -18,7 +18,7 @@ from adacc.algorithms.base import Array
 from adacc.metrics import f1_of_totals
 
 OBJECTIVES = ("balanced_accuracy", "f1")
-"""Measures that the decision threshold can maximize."""
+"""Measures for which the decision threshold can be tuned."""
 
 RIDGE = 0.1
 """Penalty on unequal weights, to be divided by the number of tuning rows of the rarest class."""
@@ -65,7 +65,8 @@ def tune(rows: TuningRows, class_weight: Array, positive: int, objective: str) -
     alone = [_fit_logistic(share[None], targets, balanced, np.ones(1), 0.0) for share in shares]
     logits = np.array([slope * share + intercepts for share, (slope, intercepts) in zip(shares, alone, strict=True)])
     equal = np.full(n_kinds, 1.0 / n_kinds)
-    ridge = RIDGE / np.bincount(true[weight > 0.0], minlength=n_classes).min()
+    n_rows = np.bincount(true[weight > 0.0], minlength=n_classes)
+    ridge = RIDGE / n_rows[n_rows > 0].min()
     weights, _ = _fit_logistic(logits, targets, natural, equal, ridge)
     factors: Array = weights * np.concatenate([slope for slope, _ in alone])
     if not factors.any():
@@ -84,7 +85,7 @@ def tune(rows: TuningRows, class_weight: Array, positive: int, objective: str) -
         decision[1 - positive] = 2.0 - decision[positive]
     else:
         mixture = 2.0 * np.tensordot(factors, shares, axes=1)
-        decision = _fit_class_factors(mixture, targets, balanced, ridge)
+        decision = _fit_class_factors(mixture, targets, balanced, ridge, n_rows > 0)
     return Tuning(factors, decision)
 
 
@@ -122,8 +123,13 @@ def _fit_logistic(terms: Array, targets: Array, weight: Array, prior: Array, rid
     return fitted[:n_terms], intercepts
 
 
-def _fit_class_factors(logits: Array, targets: Array, weight: Array, ridge: float) -> Array:
-    """Factors on the log-odds of each class, by logistic regression; `ridge` is the penalty on their squared logs."""
+def _fit_class_factors(
+    logits: Array, targets: Array, weight: Array, ridge: float, has_rows: NDArray[np.bool_]
+) -> Array:
+    """Factors on the log-odds of each class, by logistic regression; `ridge` is the penalty on their squared logs.
+
+    The factor of a class without rows is 1.
+    """
 
     def loss(logs: Array) -> tuple[float, Array]:
         scaled = logits * np.exp(logs)
@@ -132,7 +138,7 @@ def _fit_class_factors(logits: Array, targets: Array, weight: Array, ridge: floa
         value = -float((weight[:, None] * targets * log_probabilities).sum()) + ridge * float((logs**2).sum())
         return value, (errors * scaled).sum(axis=0) + 2.0 * ridge * logs
 
-    bounds = [(-MAX_LOG_FACTOR, MAX_LOG_FACTOR)] * logits.shape[1]
+    bounds = [(-MAX_LOG_FACTOR, MAX_LOG_FACTOR) if tuned else (0.0, 0.0) for tuned in has_rows]
     return np.exp(minimize(loss, np.zeros(logits.shape[1]), jac=True, method="L-BFGS-B", bounds=bounds).x)
 
 

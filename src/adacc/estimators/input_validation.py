@@ -67,6 +67,8 @@ def read_table(estimator: Any, X: Any, reset: bool, has_labels: bool = False) ->
         if 0 in X.shape:
             raise ValueError(f"X must have rows and columns, got {X.shape[0]} rows and {X.shape[1]} columns")
         return read(X)
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError("X must be a data frame or an array, got a LazyFrame; call its method collect() first")
     if getattr(X, "dtype", np.dtype(float)).kind in "mM":
         raise TypeError(f"X has the type {X.dtype}; adacc takes numbers, and categories as columns of a frame")
     if has_labels and not sparse.issparse(X):
@@ -137,7 +139,7 @@ def read_training(
         raise ValueError(NO_WEIGHT.format("sample_cost"))
     classes, true = number_labels(labels)
     check_classes(classes, has_zero_weights)
-    negative_class = find_negative_class(estimator.pos_label, classes, np.bincount(true, weight))
+    negative_class = find_negative_class(estimator.pos_label, classes, np.bincount(true, weight), np.bincount(true))
     return TrainingSet(table, true, weight, classes, negative_class, used, group, cost)
 
 
@@ -169,10 +171,19 @@ def hold_out(
     )
 
 
-def find_negative_class(pos_label: Any, classes: NDArray[Any], class_weight: NDArray[Any]) -> int:
-    """Number of the class that wins ties: the negative of two classes, the first of more."""
+def find_negative_class(
+    pos_label: Any, classes: NDArray[Any], class_weight: NDArray[Any], class_rows: NDArray[Any]
+) -> int:
+    """Number of the class that wins ties: the negative of two classes, the first of more.
+
+    By default it is the class of more weight. If sample weights balance the classes, it is the one with more rows.
+    """
     if pos_label is None:
-        return 1 if len(classes) == 2 and class_weight[1] > class_weight[0] else 0
+        if len(classes) != 2:
+            return 0
+        balanced = np.isclose(class_weight[0], class_weight[1], rtol=BALANCED)
+        sizes = class_rows if balanced else class_weight
+        return int(sizes[1] > sizes[0])
     if len(classes) != 2:
         raise ValueError(
             f"pos_label must be None for more than two classes, got {pos_label!r} for {len(classes)} classes"
@@ -204,8 +215,10 @@ def check_labels(y: Any, name: str) -> NDArray[Any]:
     labels = y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name=name)
-    if labels.dtype == object and any(map(is_missing, labels)):
-        raise ValueError(f"{name} has missing labels")
+    if labels.dtype == object:
+        row = next((row for row, label in enumerate(labels) if is_missing(label)), None)
+        if row is not None:
+            raise ValueError(f"{name} must not have missing labels, got one in row {row}; remove such rows")
     if labels.dtype == object and len({isinstance(label, str) for label in labels}) > 1:
         types = ", ".join(sorted({type(label).__name__ for label in labels}))
         raise TypeError(f"{name} must have labels of one kind, got {types}")
@@ -237,6 +250,9 @@ def check_weight(sample_weight: Any, n_rows: int, name: str) -> Array:
         raise ValueError(NO_WEIGHT.format(name))
     return as_counts(weight)
 
+
+BALANCED = 1e-9
+"""Largest relative difference of the summed weights of two classes that sample weights balance."""
 
 NO_WEIGHT = "{} must not be zero for every row"
 

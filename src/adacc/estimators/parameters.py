@@ -96,8 +96,9 @@ SHARED = {
     `decision_function` is the sum of tanh(4·margin) over the pairs of a class, or the score of the class against the
     rest.""",
     "pos_label": """label, default=None
-    Positive class of a binary problem; None for the rarer class. It affects ties only, which are predicted as the
-    negative class.""",
+    Positive class of a binary problem; None for the rarer class (by summed weight; by rows if weights balance the
+    classes). Decision rules, `CostSearchCV` and the displays of
+    `adacc.inspect` refer to it. In training it affects ties only, which are predicted as the negative class.""",
     "n_iter_no_change": """int, default=None
     Early stopping: stop when the balanced accuracy on held-out rows has not improved for this many rounds, and keep
     the rounds up to the best one. None: no early stopping.""",
@@ -132,19 +133,21 @@ ATTRIBUTES = {
     "classes_": """ndarray of shape (n_classes,)
     The class labels, sorted.""",
     "n_iter_": """int
-    Number of boosting rounds of the model.""",
+    Number of boosting rounds; with several two-class problems (`multi_class`), the largest of them.""",
     "estimators_": """list
-    The fitted weak learners: a `Stump` or `Tree` per round, or the fitted classifiers.""",
-    "estimator_weights_": """ndarray of shape (n_iter_,)
-    Vote of each round; shape (n_iter_, n_classes), by predicted class, for RareBoost.""",
-    "estimator_errors_": """ndarray of shape (n_iter_,)
-    Weighted error of each round.""",
+    The fitted weak learners: a `Stump` or `Tree` per round, or the fitted classifiers. With several two-class
+    problems, those of one problem after the other, which predict its sides -1 and 1.""",
+    "estimator_weights_": """ndarray of shape (n_models,)
+    Vote of each of the `estimators_`; shape (n_models, n_classes), by predicted class, for RareBoost.""",
+    "estimator_errors_": """ndarray of shape (n_models,)
+    Weighted error of each of the `estimators_`.""",
     "feature_importances_": """ndarray of shape (n_features,)
     Importance of each feature: its normalized share of the votes.""",
     "history_": """dict of ndarray
-    One entry per round: ``alpha``, ``weighted_error``, ``normaliser``, ``bound`` (running product of the normalisers),
-    ``class_cost``, ``class_weight`` (total weight of each class before the round), ``class_recall`` (recall of the
-    ensemble so far) and, with early stopping, ``validation_balanced_accuracy``.""",
+    One entry for each of the `estimators_`: ``alpha``, ``weighted_error``, ``normaliser``, ``bound`` (running product
+    of the normalisers), ``class_cost``, ``class_weight`` (total weight of each class before the round),
+    ``class_recall`` (recall of the ensemble so far) and, with early stopping, ``validation_balanced_accuracy``. With
+    several two-class problems also ``problem``, the number of the problem.""",
 }
 
 

@@ -83,13 +83,14 @@ def read_growth(params: dict[str, Any]) -> Growth:
     depth, leaves, features = params["max_depth"], params["max_leaf_nodes"], params["max_features"]
     if isinstance(features, str):
         one_of("max_features", features, FEATURES_BY_NAME)
-    elif isinstance(features, float):
-        number("max_features", features, least=1e-9, most=1.0)
+    elif isinstance(features, Real) and not isinstance(features, Integral):
+        features = number("max_features", features, least=1e-9, most=1.0)
     elif features is not None:
-        whole("max_features", features, least=1)
+        names = ", ".join(map(repr, FEATURES_BY_NAME))
+        features = whole("max_features", features, least=1, or_else=f"a fraction, {names} or None")
     return Growth(
-        max_depth=None if depth is None else whole("max_depth", depth, least=1),
-        max_leaf_nodes=None if leaves is None else whole("max_leaf_nodes", leaves, least=2),
+        max_depth=None if depth is None else whole("max_depth", depth, least=1, or_else="None"),
+        max_leaf_nodes=None if leaves is None else whole("max_leaf_nodes", leaves, least=2, or_else="None"),
         min_samples_leaf=whole("min_samples_leaf", params["min_samples_leaf"], least=1),
         max_features=features,
     )

@@ -42,5 +42,11 @@ class FoldData:
         if self.in_time:
             cv: Any = TimeSplit(n_folds)
         else:
-            cv = max(min(n_folds, int(members_by_class(y, 2, groups).min())), 2)
-        return tuning_folds(cv, y, np.arange(2), groups, self.seed, "threshold")
+            cv = min(n_folds, int(members_by_class(y, 2, groups).min()))
+            if cv < 2:
+                unit = "rows" if groups is None else "groups"
+                raise ValueError(
+                    f"a threshold is tuned on inner folds, which need at least 2 {unit} of each class, got {cv}; use a "
+                    "method without tuned threshold, or more rows"
+                )
+        return tuning_folds(cv, y, np.array(["negative", "positive"]), groups, self.seed, "the tuning of the threshold")

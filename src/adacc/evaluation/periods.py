@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
+from adacc.data.calendar_days import read_days
 from adacc.evaluation.estimates import Estimate
 from adacc.evaluation.subgroups import GroupFigures
 
@@ -17,12 +17,6 @@ MAX_PERIODS = 14
 
 NUMBERED_LENGTHS = (1, 7, 30, 90, 365)
 """Lengths in days of the periods of times that are numbers of days."""
-
-OFFSET = r"(?<=[0-9]:[0-9]{2})([0-9:.]*)\s*(?:[+-][0-9]{2}:?[0-9]{2}|Z)$"
-"""Offset from UTC after a time."""
-
-FIRST_DATE, LAST_DATE = 19000101, 21001231
-"""Whole numbers in this range are dates if all of them can be."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +45,9 @@ def by_period(
 ) -> Periods:
     """The figures of each period that has rows.
 
-    `times` are as `read_times` takes them.
+    `times` are as `read_days` takes them.
     """
-    days = read_times(times, name)
+    days = read_days(times, name)
     first, last = days.min(), days.max()
     unit, starts = _periods(first, last)
     of_row = np.searchsorted(starts, days, side="right") - 1
@@ -69,56 +63,6 @@ def by_period(
         found.append(Period(str(begin), str(end), n_days, figures, per_day))
     n_days = int((last - first).astype(np.int64)) + 1
     return Periods(unit, n_days, len(days) / n_days, found)
-
-
-def read_times(values: Any, name: str) -> NDArray[Any]:
-    """The calendar day of each time, as datetime64[D] or as whole numbers of days.
-
-    Times are dates, times, text in ISO format (with an offset from UTC: the local day), or whole numbers, which are
-    days or, like 20240131, dates. Raises ValueError that names the first row that is none of these.
-
-    Examples
-    --------
-    >>> read_times(["2024-01-31 23:30", "2024-02-01"], "when")
-    array(['2024-01-31', '2024-02-01'], dtype='datetime64[D]')
-    >>> read_times(["7", "8"], "day")
-    array([7, 8])
-    """
-    column = pd.Series(values).reset_index(drop=True)
-    _check(column, column.isna(), name)
-    if isinstance(column.dtype, pd.DatetimeTZDtype):
-        column = column.dt.tz_localize(None)
-    if not pd.api.types.is_datetime64_any_dtype(column.dtype):
-        numbers = pd.to_numeric(column.astype(object), errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-        is_whole = numbers == np.rint(numbers)
-        if is_whole.all():
-            return _numbered_days(numbers.astype(np.int64))
-        if is_whole[0]:
-            _check(column, pd.Series(~is_whole), name)
-        text = column.astype(str).str.replace(OFFSET, r"\1", regex=True)
-        column = pd.Series(pd.to_datetime(text, format="ISO8601", errors="coerce"))
-        _check(pd.Series(values), column.isna(), name)
-    return column.to_numpy().astype("datetime64[D]")
-
-
-def _check(column: pd.Series, wrong: pd.Series, name: str) -> None:
-    if wrong.any():
-        row = int(wrong.to_numpy().argmax())
-        value = column.iloc[row]
-        got = "a missing value" if pd.isna(value) else f"{str(value)!r}"
-        raise ValueError(
-            f"the column {name!r} must hold dates, times, text such as '2024-01-31 12:00', or whole numbers of days, "
-            f"got {got} in row {row + 1}"
-        )
-
-
-def _numbered_days(numbers: NDArray[np.int64]) -> NDArray[Any]:
-    """Numbers of days, or dates if all are written like 20240131."""
-    if numbers.min() >= FIRST_DATE and numbers.max() <= LAST_DATE:
-        dates = pd.to_datetime(pd.Series(numbers).astype(str), format="%Y%m%d", errors="coerce")
-        if not dates.isna().any():
-            return dates.to_numpy().astype("datetime64[D]")
-    return numbers
 
 
 def _periods(first: Any, last: Any) -> tuple[str, NDArray[Any]]:

@@ -34,7 +34,7 @@ class ShapeDisplay(Display):
     """
 
     _arguments: ClassVar = {
-        "estimator": "classifier of adacc\n    A fitted classifier on stumps.",
+        "estimator": "classifier of adacc\n    A fitted binary classifier; of trees, the main effects are drawn.",
         "X": "frame or array\n    Rows for the rug; also used to rank the features.",
         "features": "list of int or str\n"
         "    Features to draw, by index or name; None: the `max_features` most important.",

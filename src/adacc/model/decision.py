@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adacc.algorithms.base import ROUNDING, Array
+from adacc.data.calendar_days import read_days
 from adacc.model.cost_matrix import expected_costs, expected_threshold
 from adacc.model.decision_spec import DecisionSpec
 
@@ -211,21 +212,3 @@ def read_costs(cost: float | str, columns: Mapping[str, NDArray[Any]]) -> Array 
             f"the costs in column {cost!r} must be finite and not negative, got {values[row]} in row {row}"
         )
     return values
-
-
-def read_days(values: NDArray[Any], name: str) -> NDArray[Any]:
-    """The calendar day of each time: of dates and times, or of text in ISO format; whole numbers are days."""
-    values = np.asarray(values)
-    if values.dtype.kind in "iu":
-        return values
-    try:
-        if values.dtype.kind not in "MOUST":
-            raise ValueError
-        days = values.astype("datetime64[s]").astype("datetime64[D]")
-    except (TypeError, ValueError):
-        wanted = "dates, times, text such as '2024-01-31 12:00', or whole numbers of days"
-        raise ValueError(f"the column {name!r} must hold {wanted}, got {values[:1].tolist()}") from None
-    if np.isnat(days).any():
-        row = int(np.argmax(np.isnat(days)))
-        raise ValueError(f"the column {name!r} must not have missing times, got one in row {row}")
-    return days

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite
 
 from adacc.algorithms.base import Array
+from adacc.algorithms.catalog import suggestion
 from adacc.data.binning import BinMapper, CategoryBins, Feature, NumericBins
 from adacc.data.columns import ArrayTable, Table, read
 
@@ -20,7 +21,8 @@ from adacc.data.columns import ArrayTable, Table, read
 class ShapeFunction:
     """Contribution of one feature to the score, as a function of the value of the feature.
 
-    A contribution is one number for two classes (positive values favour ``classes_[1]``), and one per class for more.
+    A contribution is one number for two classes (positive values favour ``classes_[1]``). For more it is one per
+    output: per class, or per pair of classes if they are boosted one against one.
 
     Attributes
     ----------
@@ -34,11 +36,11 @@ class ShapeFunction:
         Numeric features: where the contribution changes, ascending. ``x <= thresholds[0]`` has ``values[0]``.
     categories : tuple or None
         Categorical features: the categories seen in training.
-    values : ndarray of shape (n_thresholds + 1,) or (n_categories,); (..., n_classes) for more than two classes
+    values : ndarray of shape (n_thresholds + 1,) or (n_categories,); (..., n_outputs) for more than two classes
         Contribution up to the first threshold, between the thresholds, and after the last; or of each category.
-    missing : float or ndarray of shape (n_classes,)
+    missing : float or ndarray of shape (n_outputs,)
         Contribution of a missing value.
-    other : float, ndarray of shape (n_classes,) or None
+    other : float, ndarray of shape (n_outputs,) or None
         Contribution of a category not seen in training.
 
     Examples
@@ -72,7 +74,7 @@ class ShapeFunction:
 
         Returns
         -------
-        ndarray of shape (n_values,), or (n_values, n_classes) for more than two classes
+        ndarray of shape (n_values,), or (n_values, n_outputs) for more than two classes
         """
         table = _as_table(values, self.name)
         bin_mapper = BinMapper((self._bins,))
@@ -108,7 +110,7 @@ class PairEffect:
         Thresholds of each of the two features; None for a categorical one.
     categories : tuple of (tuple or None)
         Categories of each of the two features; None for a numeric one.
-    values : ndarray of shape (n_first, n_second), or (n_first, n_second, n_classes) for more than two classes
+    values : ndarray of shape (n_first, n_second), or (n_first, n_second, n_outputs) for more than two classes
         Effect of each pair of intervals or categories. After the intervals of a feature come missing values, after the
         categories (of which None stands for missing) those not seen in training.
     strength : float
@@ -132,7 +134,7 @@ class PairEffect:
 
         Returns
         -------
-        ndarray of shape (n_values,), or (n_values, n_classes) for more than two classes
+        ndarray of shape (n_values,), or (n_values, n_outputs) for more than two classes
         """
         return self.values[tuple(self._encode(axis, values) for axis, values in enumerate((first, second)))]
 
@@ -156,14 +158,14 @@ class ShapeFunctions:
     ----------
     curves : tuple of ShapeFunction
         One per column, in the order of the columns.
-    intercept : float, or ndarray of shape (n_classes,) for more than two classes
+    intercept : float, or ndarray of shape (n_outputs,) for more than two classes
         The part of the score that does not depend on a feature: rounds without a split or with the same vote in all
         branches, and the intercept of a calibration. For trees, and with a background, the mean score.
     pairs : tuple of PairEffect
         The strongest pairwise effects of trees, largest first; empty for stumps.
     main_share, pair_share : float or None
         Share of the variance of the score of the background rows that the shape functions explain, and that these and
-        `pairs` explain; for more than two classes, the mean of the classes. 1 for stumps. None for trees without a
+        `pairs` explain; for more than two classes, the mean of the outputs. 1 for stumps. None for trees without a
         background.
 
     Examples
@@ -195,7 +197,8 @@ class ShapeFunctions:
             return self.curves[feature]
         named = [curve for curve in self.curves if curve.name == feature]
         if not named:
-            raise KeyError(f"the model has no feature named {feature!r}")
+            hint = suggestion(feature, [curve.name for curve in self.curves])
+            raise KeyError(f"the model has no feature named {feature!r}{hint}")
         return named[0]
 
     def _contributions(self, table: Table) -> Iterator[tuple[int, Array]]:
@@ -213,21 +216,21 @@ class Explanation:
 
     Attributes
     ----------
-    contributions : ndarray of shape (n_rows, n_features), or (n_rows, n_features, n_classes) for more than two classes
+    contributions : ndarray of shape (n_rows, n_features), or (n_rows, n_features, n_outputs) for more than two classes
         Contribution of each feature to the score of each row. For two classes, positive values favour the second class.
-    intercept : float, or ndarray of shape (n_classes,) for more than two classes
+    intercept : float, or ndarray of shape (n_outputs,) for more than two classes
         The score without the contributions: with a background, the mean score of the background rows; for trees without
         one, the mean score of the training rows of the trees.
-    scores : ndarray of shape (n_rows,), or (n_rows, n_classes) for more than two classes
+    scores : ndarray of shape (n_rows,), or (n_rows, n_outputs) for more than two classes
         The explained scores, those of `decision_function`. If classes are boosted one against one, the scores of the
         pairs: there is one for each pair of classes, and ``classes`` are their names, such as "a vs b".
     feature_names : tuple of str
         Names of the columns.
-    classes : ndarray of shape (n_classes,)
-        The class labels, sorted.
+    classes : ndarray of shape (n_outputs,)
+        Names of the outputs: the class labels, or those of the pairs.
     index : pandas.Index or None
         Index of the rows, if X was a pandas frame.
-    interactions : ndarray of shape (n_rows, n_features, n_features), or (..., n_classes); None if not asked for
+    interactions : ndarray of shape (n_rows, n_features, n_features), or (..., n_outputs); None if not asked for
         Shapley interaction values. Each pair of features has half of its interaction at [i, j] and half at [j, i]; the
         diagonal has the rest, the main effects, so that ``interactions.sum(axis=2)`` are the contributions.
     data : array, sparse matrix or frame

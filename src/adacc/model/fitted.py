@@ -1,4 +1,4 @@
-"""A trained classifier as plain data, without scikit-learn."""
+"""A trained classifier as plain data: no scikit-learn estimator is involved."""
 
 from __future__ import annotations
 

@@ -1,0 +1,54 @@
+"""The calendar days of times."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from adacc.data.calendar_days import read_days
+
+TIMES = [
+    ["2024-01-31 23:30", "2024-02-01 00:30"],
+    ["2024-01-31T23:30:00+01:00", "2024-02-01T00:30:00.25Z"],
+    ["20240131", "20240201"],
+    [20240131.0, 20240201.0],
+    pd.to_datetime(["2024-01-31 23:30", "2024-02-01 00:30"]).tz_localize("Europe/Berlin"),
+    pd.to_datetime(["2024-01-31", "2024-02-01"]).date,
+    pd.Series(pd.to_datetime(["2024-01-31 00:30+02:00", "2024-02-01 00:30+02:00"])),
+    np.array(["2024-01-31T23:59:59.123456789", "2024-02-01 00:00"], dtype=object),
+    np.array(["2024-01-31", "2024-02-01T12"], dtype="datetime64[ns]"),
+    np.array([b"2024-01-31", b"2024-02-01"]),
+    pd.Series([20240131, 20240201], dtype="Int64"),
+]
+
+
+@pytest.mark.parametrize("values", TIMES)
+def test_days_of_times(values):
+    assert read_days(values, "t").astype(str).tolist() == ["2024-01-31", "2024-02-01"]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["2024-01-31", "31/01/2024"],
+        ["2024-01-31", None],
+        [1.0, 2.5],
+        ["1", "x"],
+        ["2024-01-31", "soon"],
+        [1, np.inf],
+        [1, np.nan],
+        np.array(["2024-01-01", "NaT"], dtype="datetime64[D]"),
+        pd.Series([1, None], dtype="Int64"),
+    ],
+)
+def test_what_is_no_time(values):
+    with pytest.raises(ValueError, match=r"column 't' must hold dates.* in row 2$"):
+        read_days(values, "t")
+
+
+@pytest.mark.parametrize("values", [[3, 3, 4], ["3", "3", "4"], [3.0, 3.0, 4.0], np.array([3, 3, 4], dtype=np.uint8)])
+def test_whole_numbers_are_days(values):
+    assert read_days(values, "t").tolist() == [3, 3, 4]
+
+
+def test_numbers_are_dates_only_if_all_can_be():
+    assert read_days([20240131, 20240231], "t").tolist() == [20240131, 20240231]  # there is no February 31
