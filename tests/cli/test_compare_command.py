@@ -30,7 +30,7 @@ from support import thinned
 
 import adacc
 import adacc.comparison
-from adacc.comparison.cross_validation import QUICK, WARM_UP_ROUNDS, contestants
+from adacc.comparison.cross_validation import QUICK, WARM_UP_ROUNDS, available_methods
 from adacc.evaluation.baselines import BASELINES
 from adacc.evaluation.measures import MEASURES, shown
 
@@ -241,10 +241,10 @@ def test_a_traceback_is_only_for_those_who_ask(here, monkeypatch):
     for broken in (False, True):
         if broken:  # a fault of ours has the same manners, and another code
 
-            def contest(*_):
+            def run_comparison(*_):
                 raise TypeError("oh")
 
-            monkeypatch.setattr(adacc.comparison, "contest", contest)
+            monkeypatch.setattr(adacc.comparison, "run_comparison", run_comparison)
         file = "clinic.csv" if broken else "nosuch.csv"
         code, out, err = command("compare", file, "--target", "ill", *SMALL)
         assert (code, out) == (1 if broken else 2, "")
@@ -472,16 +472,16 @@ def test_methods_are_ranked_by_what_is_asked_for(here, metric):
 def test_groups_of_methods_have_names(here, monkeypatch, given, due):
     asked = []
 
-    def contest(problem, splits, plan, n_jobs):
+    def run_comparison(problem, splits, plan, n_jobs):
         asked.extend(plan.methods)
         yield from ()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(adacc.comparison, "contest", contest)
+    monkeypatch.setattr(adacc.comparison, "run_comparison", run_comparison)
     code, out, err = command("compare", "clinic.csv", "--target", "ill", *SMALL, "--methods", given, "--json", "x.json")
     assert (code, out, err) == (130, "", "\nadacc: interrupted before the first result\n")
     assert not Path("x.json").exists()
-    assert asked == [name for name in due if name in contestants()]
+    assert asked == [name for name in due if name in available_methods()]
 
 
 def failing(parts):

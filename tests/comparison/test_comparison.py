@@ -15,14 +15,14 @@ import adacc
 from adacc.comparison import (
     Plan,
     Problem,
-    contest,
-    contestants,
+    available_methods,
     curves,
     data_checks,
     explained_rows,
     final_model,
     leaderboard,
     make_splits,
+    run_comparison,
 )
 from adacc.comparison.cross_validation import Job, find_method, run_job
 from adacc.comparison.leaderboard import Leaderboard, report
@@ -44,19 +44,19 @@ def make_problem(n=240):
 
 @pytest.fixture(scope="module")
 def held():
-    """A contest: problem, splits, plan, outcomes."""
+    """A comparison: problem, splits, plan, outcomes."""
     problem = make_problem()
     splits = make_splits(problem, folds=3, repeats=2, seed=5)
     plan = Plan(FEW, rounds=12, seed=5)
-    return problem, splits, plan, list(contest(problem, splits, plan))
+    return problem, splits, plan, list(run_comparison(problem, splits, plan))
 
 
 @pytest.fixture
 def standing(held):
     problem, splits, plan, outcomes = held
-    standing = Leaderboard(problem, splits, plan, "balanced_accuracy", contestants())
+    standing = Leaderboard(problem, splits, plan, "balanced_accuracy", available_methods())
     for outcome in outcomes:
-        standing.tell(outcome)
+        standing.add(outcome)
     return standing
 
 
@@ -108,7 +108,7 @@ class TestContest:
     def test_the_forest_is_our_own_and_says_what_its_class_says(self):
         problem = make_problem()
         splits, plan = make_splits(problem, 2, 1, 0), Plan(("adacc-forest", "adacc1"), rounds=3, seed=4)
-        outcomes = list(contest(problem, splits, plan))
+        outcomes = list(run_comparison(problem, splits, plan))
         for seed, (outcome, split) in enumerate(zip(of(outcomes, "adacc-forest"), splits, strict=True), start=4):
             X, y, X_test = problem.X.iloc[split.train], problem.y[split.train], problem.X.iloc[split.test]
             fitted = adacc.AdaCCForestClassifier(random_state=seed).fit(X, y)
@@ -116,17 +116,17 @@ class TestContest:
             np.testing.assert_allclose(
                 outcome.predictions.probabilities, fitted.predict_proba(X_test)[:, 1], atol=1e-12
             )
-        own = [name for name, each in contestants().items() if each.is_own]
+        own = [name for name, each in available_methods().items() if each.is_own]
         assert own == [*adacc.methods(), "adacc-forest"]
-        assert contestants()["adacc-forest"].library == f"adacc {adacc.__version__}"
-        assert not contestants()["adaboost-threshold"].is_own  # though it is of adacc, too
+        assert available_methods()["adacc-forest"].library == f"adacc {adacc.__version__}"
+        assert not available_methods()["adaboost-threshold"].is_own  # though it is of adacc, too
 
     @pytest.mark.compiled
     def test_worker_processes_say_the_same(self, held):
         problem, splits, plan, outcomes = held
         for method in FEW:
             for one, other in zip(
-                of(outcomes, method), of(contest(problem, splits, plan, n_jobs=2), method), strict=True
+                of(outcomes, method), of(run_comparison(problem, splits, plan, n_jobs=2), method), strict=True
             ):
                 np.testing.assert_array_equal(one.predictions.scores, other.predictions.scores)
 
@@ -140,9 +140,9 @@ class TestContest:
             BASELINES, "logistic-regression", replace(BASELINES["logistic-regression"], fit_scorer=failing)
         )
         plan = Plan(("logistic-regression", "adacc1"), rounds=3, seed=0)
-        standing = Leaderboard(problem, splits, plan, "auc", contestants())
-        for outcome in contest(problem, splits, plan):
-            standing.tell(outcome)
+        standing = Leaderboard(problem, splits, plan, "auc", available_methods())
+        for outcome in run_comparison(problem, splits, plan):
+            standing.add(outcome)
         ours, theirs = standing.table()
         assert (ours["name"], ours["failed"]) == ("adacc1", None)
         assert theirs["failed"] == {"folds": 6, "reason": "RuntimeError: no luck today"}
@@ -202,19 +202,19 @@ class TestVerdict:
 
     def test_a_method_twice_cannot_be_told_from_itself(self, held):
         problem, splits, plan, outcomes = held
-        twins = Leaderboard(problem, splits, replace(plan, methods=("adacc1", "adacc2")), "f1", contestants())
+        twins = Leaderboard(problem, splits, replace(plan, methods=("adacc1", "adacc2")), "f1", available_methods())
         for outcome in of(outcomes, "adacc1"):
-            twins.tell(outcome)
-            twins.tell(outcome._replace(method="adacc2"))
+            twins.add(outcome)
+            twins.add(outcome._replace(method="adacc2"))
         first, second = twins.table()
         assert (first["name"], second["name"]) == ("adacc1", "adacc2")  # the order of the plan
         assert second["versus_best"] == {"difference": 0.0, "p": 1.0, "significant": False}
 
     def test_what_was_done_before_a_stop_counts(self, held):
         problem, splits, plan, outcomes = held
-        early = Leaderboard(problem, splits, plan, "balanced_accuracy", contestants())
+        early = Leaderboard(problem, splits, plan, "balanced_accuracy", available_methods())
         for outcome in outcomes[:5]:  # four methods of adacc on the first split, a baseline
-            early.tell(outcome)
+            early.add(outcome)
         result = report(early, "adacc compare", 3, 2, stopped=True)
         assert (result["stopped"], result["protocol"]["n_folds_done"], result["protocol"]["n_folds"]) == (True, 0, 6)
         assert [line["metrics"]["auc"]["std"] for line in result["methods"]] == [None] * 5

@@ -11,7 +11,15 @@ from sklearn.model_selection import StratifiedKFold
 from support import thinned
 
 import adacc
-from adacc.comparison import MulticlassProblem, Plan, contest, contestants, data_checks, make_splits, read_problem
+from adacc.comparison import (
+    MulticlassProblem,
+    Plan,
+    available_methods,
+    data_checks,
+    make_splits,
+    read_problem,
+    run_comparison,
+)
 from adacc.comparison.cross_validation import supports_classes
 from adacc.comparison.leaderboard import Leaderboard, report
 from adacc.evaluation.baselines import BASELINES
@@ -38,18 +46,18 @@ def make_problem(n=240, **beside):
 
 @pytest.fixture(scope="module")
 def held():
-    """A contest: problem, splits, plan, outcomes."""
+    """A comparison: problem, splits, plan, outcomes."""
     problem = make_problem()
     splits, plan = make_splits(problem, folds=3, repeats=2, seed=5), Plan(FEW, 6, 5, left_out=("lightgbm-tuned",))
-    return problem, splits, plan, list(contest(problem, splits, plan))
+    return problem, splits, plan, list(run_comparison(problem, splits, plan))
 
 
 @pytest.fixture(scope="module")
 def standing(held):
     problem, splits, plan, outcomes = held
-    standing = Leaderboard(problem, splits, plan, "balanced_accuracy", contestants())
+    standing = Leaderboard(problem, splits, plan, "balanced_accuracy", available_methods())
     for outcome in outcomes:
-        standing.tell(outcome)
+        standing.add(outcome)
     return standing
 
 

@@ -34,8 +34,8 @@ class ShardExecutor:
         self.n_read = len(log)
         return answer
 
-    def tallies(self, log, class_weight):
-        return [shard.tally(log, class_weight) for shard in self.shards]
+    def weighted_scores(self, log, class_weight):
+        return [shard.weighted_scores(log, class_weight) for shard in self.shards]
 
 
 class Forgetful(ShardExecutor):
@@ -255,7 +255,7 @@ def test_an_answer_is_of_the_rows_of_the_shard():
 
 
 @pytest.mark.parametrize(("method", "n_classes"), [("adaboost", 2), ("adacc2", 2), ("adacc2", 3), ("adac1", 2)])
-def test_tallies_hold_the_scores_of_all_rows(method, n_classes):
+def test_weighted_scores_hold_the_scores_of_all_rows(method, n_classes):
     """Of `adac1` boosting ends with a stump that is heard of by none."""
     X, y = rows(n_classes)
     case = Case(X, y, WEIGHTS["fractions"](np.random.default_rng(5), len(y)), method)
@@ -265,9 +265,9 @@ def test_tallies_hold_the_scores_of_all_rows(method, n_classes):
     multiplied = np.linspace(1.0, 2.0, n_classes)
     scores = case.model.decision_function(X).reshape(len(y), -1)
     outputs = [1] if n_classes == 2 else range(n_classes)
-    tallies = backend.scores(multiplied)
-    assert len(tallies) == len(outputs)
-    for at, (k, (values, positive, weight)) in enumerate(zip(outputs, tallies, strict=True)):
+    found = backend.scores(multiplied)
+    assert len(found) == len(outputs)
+    for at, (k, (values, positive, weight)) in enumerate(zip(outputs, found, strict=True)):
         for side in (False, True):
             own = (y == k) == side
             expected = pd.Series((case.weight * multiplied[y])[own]).groupby(scores[own, at].round(9)).sum()

@@ -9,7 +9,7 @@ from sklearn.metrics import balanced_accuracy_score, f1_score
 from sklearn.model_selection import train_test_split
 
 import adacc
-from adacc.estimators.forest_tuning import TuningRows, _fit_class_factors, _fit_logistic, _targets, tune
+from adacc.estimators.forest_tuning import TuningRows, _fit_class_factors, _fit_logistic, _targets, tune_forest
 
 
 def tuning_rows(n_rows=3000, share=0.1, strengths=(3.0, 3.0, 0.0), seed=0, shift=0.0):
@@ -44,7 +44,7 @@ def test_targets_are_those_of_platt():
 
 def test_a_kind_without_information_has_no_weight():
     rows = tuning_rows()
-    weights, _ = tune(rows, weights_of(rows), 1, "balanced_accuracy")
+    weights, _ = tune_forest(rows, weights_of(rows), 1, "balanced_accuracy")
     assert weights[2] < 0.02 * weights[:2].min()
     assert weights[0] == pytest.approx(weights[1], rel=0.2)
 
@@ -53,7 +53,7 @@ def test_a_kind_without_information_has_no_weight():
 def test_the_threshold_balances_the_classes(positive):
     """Shifted votes predict one class too often; the decision corrects it."""
     rows = tuning_rows(strengths=(1.0, 1.0, 1.0), shift=1.5)
-    weights, decision = tune(rows, weights_of(rows), positive, "balanced_accuracy")
+    weights, decision = tune_forest(rows, weights_of(rows), positive, "balanced_accuracy")
     votes = np.tensordot(weights, rows.vote_shares, axes=1)
     raw = balanced_accuracy_score(rows.true, votes.argmax(axis=1))
     tuned = balanced_accuracy_score(rows.true, (votes * decision).argmax(axis=1))
@@ -74,7 +74,7 @@ def test_factors_balance_several_classes():
     logits = 2.0 * np.eye(3)[true] + rng.normal(size=(4000, 3)) - [0.0, 0.0, 1.5]
     shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     rows = TuningRows(true, np.ones(4000), np.stack([shares, shares, shares]), np.arange(4000))
-    weights, decision = tune(rows, np.bincount(true).astype(float), 0, "balanced_accuracy")
+    weights, decision = tune_forest(rows, np.bincount(true).astype(float), 0, "balanced_accuracy")
     votes = np.tensordot(weights, rows.vote_shares, axes=1)
     assert decision[2] > 1.5 * decision[:2].max()
     raw = balanced_accuracy_score(true, votes.argmax(axis=1))
@@ -86,7 +86,7 @@ def test_factors_of_classes_minimize_the_log_loss():
     true = rng.integers(0, 3, 500)
     logits = np.eye(3)[true] * 1.5 + rng.normal(size=(500, 3))
     targets, weight = np.eye(3)[true], rng.random(500)
-    factors = _fit_class_factors(logits, targets, weight / weight.sum(), 0.0)
+    factors = _fit_class_factors(logits, targets, weight / weight.sum(), 0.0, np.ones(3, dtype=bool))
 
     def loss(factors):
         return -np.average(log_softmax(logits * factors, axis=1)[np.arange(500), true], weights=weight)
@@ -108,7 +108,9 @@ def test_weights_of_rows_count():
     weighted = rows._replace(weight=counts.astype(float))
     by_class = np.bincount(repeated.true).astype(float)
     for one, other in zip(
-        tune(repeated, by_class, 1, "balanced_accuracy"), tune(weighted, by_class, 1, "balanced_accuracy"), strict=True
+        tune_forest(repeated, by_class, 1, "balanced_accuracy"),
+        tune_forest(weighted, by_class, 1, "balanced_accuracy"),
+        strict=True,
     ):
         np.testing.assert_allclose(one, other, rtol=0.05)  # Platt's targets count the rows
 

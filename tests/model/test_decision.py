@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adacc.estimators import decision_tuning
-from adacc.estimators.decision_tuning import LabelledRows, share_interval, tune
+from adacc.estimators.decision_tuning import LabelledRows, share_interval, tune_rule
 from adacc.model.decision import cost_share, largest, untuned
 from adacc.model.decision_spec import FORMS, read_decision
 
@@ -167,7 +167,7 @@ def test_the_threshold_is_the_best_of_all(rule, positive, rows):
     given_costs = (1.0, 1.0) if spec.kind == "cost" else (fn, fp)
     with warnings.catch_warnings(record=True) as caught, patch.object(decision_tuning, "N_RESAMPLES", 2):
         warnings.simplefilter("always")
-        decision = tune(spec, positive, LabelledRows(statistic, y, weight, None, *given_costs), "given")
+        decision = tune_rule(spec, positive, LabelledRows(statistic, y, weight, None, *given_costs), "given")
     best, met = best_alerts(rule, statistic, y, weight, fn, fp)
     assert decision.report.met == met
     np.testing.assert_array_equal(statistic >= decision.threshold, best)
@@ -188,13 +188,13 @@ def test_what_cannot_be_met_is_said_and_the_nearest_is_taken():
     with pytest.warns(
         UserWarning, match=r"'precision>=0.9' cannot be met on the 4 given rows: the largest precision of"
     ):
-        decision = tune(read_decision("precision>=0.9"), 1, rows, "given")
+        decision = tune_rule(read_decision("precision>=0.9"), 1, rows, "given")
     assert decision.threshold <= 1.0  # of a precision of one half, as no higher threshold has
     assert not decision.report.met
     with pytest.warns(UserWarning, match="'alerts<=1/1000' allows no alert on the 4 given rows"):
-        assert not (statistic >= tune(read_decision("alerts<=1/1000"), 1, rows, "given").threshold).any()
+        assert not (statistic >= tune_rule(read_decision("alerts<=1/1000"), 1, rows, "given").threshold).any()
     with pytest.raises(ValueError, match="needs rows of both classes, got rows of one class only"):
-        tune(read_decision("f1"), 1, LabelledRows(statistic, np.ones(4, dtype=bool), np.ones(4)), "given")
+        tune_rule(read_decision("f1"), 1, LabelledRows(statistic, np.ones(4, dtype=bool), np.ones(4)), "given")
 
 
 def test_thresholds_between_neighbouring_floats():
@@ -202,7 +202,7 @@ def test_thresholds_between_neighbouring_floats():
     rows = LabelledRows(np.array([low, np.nextafter(low, 1.0)]), np.array([False, True]), np.ones(2))
     for rule in ("recall>=1", "precision>=1", "f1", "alerts<=1/2"):
         np.testing.assert_array_equal(
-            rows.statistic >= tune(read_decision(rule), 1, rows, "x").threshold, [False, True]
+            rows.statistic >= tune_rule(read_decision(rule), 1, rows, "x").threshold, [False, True]
         )
 
 
@@ -274,7 +274,7 @@ def test_intervals_hold_what_they_promise(rule, measure, monkeypatch):
     rng, inside, apparent, widths = np.random.default_rng(5), [], [], []
     spec = read_decision(rule).for_classes(np.array([0, 1]))
     for _ in range(50):
-        decision = tune(spec, 1, LabelledRows(*draw(rng), np.ones(500)), "x")
+        decision = tune_rule(spec, 1, LabelledRows(*draw(rng), np.ones(500)), "x")
         new, found = on_new_rows(decision.threshold, *draw(rng))[measure], decision.report.achieved[measure]
         inside.append(found.low <= new <= found.high)
         apparent.append(found.value - new)
@@ -293,14 +293,14 @@ def test_intervals_of_groups_are_wider():
     scores = rng.normal(size=40)[of_group] + y + 0.01 * rng.normal(size=1000)
     widths = []
     for groups in (None, of_group):
-        found = tune(read_decision("recall>=0.8"), 1, LabelledRows(scores, y, np.ones(1000), groups), "x").report
+        found = tune_rule(read_decision("recall>=0.8"), 1, LabelledRows(scores, y, np.ones(1000), groups), "x").report
         widths.append(found.achieved["recall"].high - found.achieved["recall"].low)
     assert widths[1] > 2.0 * widths[0]
 
 
 def test_a_perfect_result_has_an_interval_too():
     y = np.arange(100) < 20
-    report = tune(read_decision("f1"), 1, LabelledRows(y + 0.0, y, np.ones(100)), "x").report
+    report = tune_rule(read_decision("f1"), 1, LabelledRows(y + 0.0, y, np.ones(100)), "x").report
     assert report.achieved["recall"].value == report.achieved["recall"].high == 1.0
     assert 0.7 < report.achieved["recall"].low < 0.95
     assert share_interval(0.0, 50)[0] == 0.0
@@ -310,8 +310,8 @@ def test_many_rows_are_merged_for_the_intervals_only(monkeypatch):
     rng = np.random.default_rng(1)
     y = rng.random(3000) < 0.1
     rows = LabelledRows(rng.normal(size=3000) + 2 * y, y, np.ones(3000))
-    exact = tune(read_decision("recall>=0.9"), 1, rows, "x")
+    exact = tune_rule(read_decision("recall>=0.9"), 1, rows, "x")
     monkeypatch.setattr(decision_tuning, "MAX_LEVELS", 300)
-    merged = tune(read_decision("recall>=0.9"), 1, rows, "x")
+    merged = tune_rule(read_decision("recall>=0.9"), 1, rows, "x")
     assert merged.threshold == exact.threshold
     np.testing.assert_allclose(merged.report.achieved["recall"], exact.report.achieved["recall"], atol=0.02)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from slider import COUNTS, counts_at_every_threshold
 
-from adacc.comparison import Plan, contest, contestants, make_splits, read_problem
+from adacc.comparison import Plan, available_methods, make_splits, read_problem, run_comparison
 from adacc.comparison.leaderboard import Leaderboard, report
 from adacc.report import write
 
@@ -15,10 +15,10 @@ def run(source, target, methods, folds, rounds, n_jobs=1):
     """A comparison, and by method the true class, the probability and the decision for every row."""
     problem = read_problem(source, target)
     splits, plan = make_splits(problem, folds, repeats=1, seed=0), Plan(methods, rounds, seed=0)
-    standing = Leaderboard(problem, splits, plan, "balanced_accuracy", contestants())
+    standing = Leaderboard(problem, splits, plan, "balanced_accuracy", available_methods())
     said = {name: [np.full(len(problem.y), np.nan), np.zeros(len(problem.y), dtype=bool)] for name in methods}
-    for outcome in contest(problem, splits, plan, n_jobs):
-        standing.tell(outcome)
+    for outcome in run_comparison(problem, splits, plan, n_jobs):
+        standing.add(outcome)
         rows = splits[outcome.split].test
         said[outcome.method][0][rows] = outcome.predictions.probabilities
         said[outcome.method][1][rows] = outcome.predictions.scores > 0

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from nasty_results import EMOJI, IMAGE, LONG, SCRIPT
 
-from adacc.comparison import MulticlassProblem, Plan, contest, contestants, make_splits
+from adacc.comparison import MulticlassProblem, Plan, available_methods, make_splits, run_comparison
 from adacc.comparison.leaderboard import Leaderboard, report
 from adacc.report.multiclass_tables import CLASSES_MAX
 from adacc.report.multiclass_text import confusions, headline, summary
@@ -26,9 +26,9 @@ def compared(names, n_rows=300):
     problem = MulticlassProblem("trees.csv", "kind", names, X, y, n_rows)
     methods, left_out = ("adacc2", "logistic-regression", "lightgbm"), ("lightgbm-tuned",)
     splits, plan = make_splits(problem, 3, 1, 0), Plan(methods, 5, 0, left_out)
-    standing = Leaderboard(problem, splits, plan, "balanced_accuracy", contestants())
-    for outcome in contest(problem, splits, plan):
-        standing.tell(outcome)
+    standing = Leaderboard(problem, splits, plan, "balanced_accuracy", available_methods())
+    for outcome in run_comparison(problem, splits, plan):
+        standing.add(outcome)
     return report(standing, "adacc compare trees.csv --target kind", 3, 1)
 
 

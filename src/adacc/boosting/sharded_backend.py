@@ -217,8 +217,8 @@ class Shard:
         of_problem = Rows(order, starts, rows.weight[members], begin.class_weight)
         return ShardState(self.binned.take(members, of_problem), begin.plan)
 
-    def tally(self, log: Log, class_weight: Array) -> list[Tally]:
-        """Scores after the whole log, one tally per score (see `Tally`); a row of class k counts `class_weight[k]`."""
+    def weighted_scores(self, log: Log, class_weight: Array) -> list[WeightedScores]:
+        """Scores after the whole log, one entry per score; a row of class k counts `class_weight[k]`."""
         rows = self.binned.rows
         if isinstance(log[0], Begin) and log[0].code is not None:
             scores = self._class_scores(log)
@@ -229,8 +229,8 @@ class Shard:
         weight = rows.weight * class_weight[rows.true]
         scores = snap_ties(scores)
         if scores.ndim == 1:
-            return [_tally(scores, rows.true == 1, weight)]
-        return [_tally(scores[:, k], rows.true == k, weight) for k in range(rows.n_classes)]
+            return [_weighted_scores(scores, rows.true == 1, weight)]
+        return [_weighted_scores(scores[:, k], rows.true == k, weight) for k in range(rows.n_classes)]
 
     def _class_scores(self, log: Log) -> Array:
         """Scores of all rows by class, after two-class problems, which have been boosted on some of the rows each."""
@@ -253,14 +253,14 @@ class Shard:
         return self.state
 
 
-Tally = tuple[Array, NDArray[np.bool_], Array]
+WeightedScores = tuple[Array, NDArray[np.bool_], Array]
 """Distinct scores of a class (of the second of two), whether they belong to rows of the class, and their weights."""
 
 MAX_SCORES = 100_000
 """If a shard has more distinct scores, neighbouring scores are averaged."""
 
 
-def _tally(scores: Array, positive: NDArray[np.bool_], weight: Array) -> Tally:
+def _weighted_scores(scores: Array, positive: NDArray[np.bool_], weight: Array) -> WeightedScores:
     """Sum the weights of rows with equal scores."""
     found = []
     for side in (False, True):
@@ -285,7 +285,7 @@ class ShardExecutor(Protocol):
     def ask(self, log: Log) -> Answer:
         """Apply the log on every shard and return the sum of their answers."""
 
-    def tallies(self, log: Log, class_weight: Array) -> list[list[Tally]]:
+    def weighted_scores(self, log: Log, class_weight: Array) -> list[list[WeightedScores]]:
         """Scores of every shard after the whole log."""
 
 
@@ -350,13 +350,13 @@ class ShardedBackend:
         if isinstance(self.log[-1], Vote):
             self.log.append(self.log[-1]._replace(alpha=-self.log[-1].alpha))
 
-    def scores(self, class_weight: Array) -> list[Tally]:
-        """Scores after all rounds, as in `Shard.tally`, concatenated over all shards."""
+    def scores(self, class_weight: Array) -> list[WeightedScores]:
+        """Scores after all rounds, as in `Shard.weighted_scores`, concatenated over all shards."""
         self.end()
-        tallies = self.executor.tallies(self.log, class_weight)
+        weighted_scores = self.executor.weighted_scores(self.log, class_weight)
         return [
             tuple(np.concatenate(parts) for parts in zip(*by_shard, strict=True))  # type: ignore[misc]
-            for by_shard in zip(*tallies, strict=True)
+            for by_shard in zip(*weighted_scores, strict=True)
         ]
 
     def models(self, fitted: list[Any]) -> Models:

@@ -108,7 +108,9 @@ def next_commands(model_file: ModelFile, options: Namespace, rule: str | None) -
     }
 
 
-def train_and_ship(options: Namespace, train: str | None, decided: dict[str, Any], stem: str) -> dict[str, str]:
+def train_and_predict_commands(
+    options: Namespace, train: str | None, decided: dict[str, Any], stem: str
+) -> dict[str, str]:
     """The commands that train the best adacc method with the recommended rule, and apply it."""
     if train is None:
         return {}

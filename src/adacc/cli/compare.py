@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from adacc.cli.assessment import add_comparison_columns, train_and_ship
+from adacc.cli.assessment import add_comparison_columns, train_and_predict_commands
 from adacc.cli.assessment_tables import format_recommendation
 from adacc.cli.compilation import compiled_kernels
 from adacc.cli.files import check_outputs, check_report_libraries
@@ -129,12 +129,12 @@ def compare(options: Namespace) -> None:
     if options.folds < 2:
         raise ValueError(f"--folds must be at least 2, got {options.folds}")
     with compiled_kernels("stumps", "frames", "sparse", "samplers", "trees", "explanations"):
-        from adacc.comparison import Plan, contestants, make_splits
+        from adacc.comparison import Plan, available_methods, make_splits
         from adacc.comparison.cross_validation import expand_methods, missing_libraries
         from adacc.report.vega import bundled_in_background
 
-        everyone = contestants()
-        chosen = expand_methods(options.methods, everyone)
+        available = available_methods()
+        chosen = expand_methods(options.methods, available)
         missing = missing_libraries()
         if missing and not options.quiet and {"default", "family", "baselines", "all"} & {*options.methods}:
             echo_note(f'methods of {", ".join(missing)} are skipped; to include them: pip install "adacc[compare]"')
@@ -149,23 +149,23 @@ def compare(options: Namespace) -> None:
     plan = Plan(methods, options.rounds, options.seed, tuple(left_out))
     splits = make_splits(problem, options.folds, options.repeats, options.seed)
     with nullcontext() if options.report is None else bundled_in_background() as vega:
-        _run(options, problem, splits, plan, everyone, vega)
+        _run(options, problem, splits, plan, available, vega)
 
 
-def _run(options: Namespace, problem: Any, splits: Any, plan: Any, everyone: dict[str, Any], vega: Any) -> None:
+def _run(options: Namespace, problem: Any, splits: Any, plan: Any, available: dict[str, Any], vega: Any) -> None:
     """Run the comparison, write and show its results."""
     from joblib import cpu_count
 
     from adacc.cli.leaderboard import show, show_progress
-    from adacc.comparison import contest
+    from adacc.comparison import run_comparison
     from adacc.comparison.leaderboard import Leaderboard, report
 
-    leaderboard = Leaderboard(problem, splits, plan, options.metric, everyone)
-    outcomes = contest(problem, splits, plan, options.jobs or cpu_count())
+    leaderboard = Leaderboard(problem, splits, plan, options.metric, available)
+    outcomes = run_comparison(problem, splits, plan, options.jobs or cpu_count())
     is_complete = show_progress(outcomes, leaderboard, options.quiet)
     if not leaderboard.ranking():
         if is_complete:
-            raise ValueError(f"no method completed all folds: {leaderboard.why_none()}")
+            raise ValueError(f"no method completed all folds: {leaderboard.failure_reasons()}")
         raise KeyboardInterrupt("before the first result")
     result = report(leaderboard, command_line(options, "data"), options.folds, options.repeats, not is_complete)
     for finding in result["data"]["findings"]:
@@ -175,7 +175,9 @@ def _run(options: Namespace, problem: Any, splits: Any, plan: Any, everyone: dic
         command = _train_command(options, method, plan.rounds_of(method))
         result["model"]["train_command"] = None if command is None else printable(command)
         if "decision" in result:
-            result["decision"]["commands"] = train_and_ship(options, command, result["decision"], _stem(options))
+            result["decision"]["commands"] = train_and_predict_commands(
+                options, command, result["decision"], _stem(options)
+            )
     result["winner_script"] = _winner_script(options, result, problem, plan)
     _write(options, result, vega)
     show(result)

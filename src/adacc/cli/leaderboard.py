@@ -78,7 +78,7 @@ def show_progress(outcomes: Iterable[Outcome], leaderboard: Leaderboard, quiet: 
         with live or nullcontext(), lost_interrupts_raised():
             for outcome in outcomes:
                 raise_if_interrupted()  # it may be lost in a method, which then fails
-                leaderboard.tell(outcome)
+                leaderboard.add(outcome)
                 progress.advance(task)
     except KeyboardInterrupt:
         forget_interrupts()
@@ -89,9 +89,7 @@ def show_progress(outcomes: Iterable[Outcome], leaderboard: Leaderboard, quiet: 
 def _partial_line(leaderboard: Leaderboard, rank: int, name: str) -> Line:
     values = {measure: (mean, None) for measure, mean in leaderboard.means(name).items()}
     n_done, n_folds = len(leaderboard.measures[name]), len(leaderboard.splits)
-    return Line(
-        str(rank), leaderboard.contestants[name].label, values, "" if n_done == n_folds else f"{n_done}/{n_folds}"
-    )
+    return Line(str(rank), leaderboard.methods[name].label, values, "" if n_done == n_folds else f"{n_done}/{n_folds}")
 
 
 def show(result: dict[str, Any]) -> None:

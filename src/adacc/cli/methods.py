@@ -12,7 +12,7 @@ from adacc.cli.terminal import echo, format_table, terminal_width
 
 if TYPE_CHECKING:
     from adacc.algorithms import Method
-    from adacc.comparison import Contestant
+    from adacc.comparison import MethodInfo
 
 EXAMPLES = """\
 examples:
@@ -114,20 +114,20 @@ def own_methods() -> dict[str, Own]:
 
 
 def show(options: Namespace) -> None:
-    from adacc.comparison import contestants
+    from adacc.comparison import available_methods
     from adacc.comparison.cross_validation import find_method
 
-    own, everyone = own_methods(), contestants()
-    others = {name: each for name, each in everyone.items() if not each.is_own}
+    own, available = own_methods(), available_methods()
+    others = {name: each for name, each in available.items() if not each.is_own}
     if options.name is None:
         echo(_format_all(own, others))
     elif options.name in own:
-        echo(_format_own(own[options.name], everyone.get(options.name)))
+        echo(_format_own(own[options.name], available.get(options.name)))
     else:
-        echo(_format_baseline(others[find_method(options.name, everyone)]))
+        echo(_format_baseline(others[find_method(options.name, available)]))
 
 
-def _format_all(own: dict[str, Own], others: dict[str, Contestant]) -> str:
+def _format_all(own: dict[str, Own], others: dict[str, MethodInfo]) -> str:
     rows = [[each.name, each.costs, each.about, each.source] for each in own.values()]
     room = terminal_width() - max(map(len, own)) - len("learned") - SOURCE_WIDTH - 6
     own_table = format_table(
@@ -142,7 +142,7 @@ def _format_all(own: dict[str, Own], others: dict[str, Contestant]) -> str:
     )
 
 
-def _format_own(own: Own, contestant: Contestant | None) -> str:
+def _format_own(own: Own, contestant: MethodInfo | None) -> str:
     if contestant is None:
         compared = 'imbalanced-learn is not installed: pip install "adacc[compare]"'
     else:
@@ -175,7 +175,7 @@ def _wrap_paragraphs(text: str) -> str:
     )
 
 
-def _format_baseline(other: Contestant) -> str:
+def _format_baseline(other: MethodInfo) -> str:
     return "\n".join(
         [
             f"{other.name}: {other.about}",

@@ -11,7 +11,7 @@ from adacc.cli.decisions import other_columns
 from adacc.cli.options import open_input
 from adacc.cli.progress import progress_bar
 from adacc.cli.train_shared import (
-    Trained,
+    TrainingResult,
     check_rule_columns,
     costs_by_label,
     dropped_columns,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from adacc.model.decision_spec import DecisionSpec
 
 
-def train_from_disk(options: Namespace, spec: DecisionSpec | None) -> Trained:
+def train_from_disk(options: Namespace, spec: DecisionSpec | None) -> TrainingResult:
     """Train out of core; the model is the same as in memory."""
     limit = read_size(options.memory_limit, "--memory-limit")
     if options.calibrate is not None:
@@ -83,7 +83,7 @@ def train_from_disk(options: Namespace, spec: DecisionSpec | None) -> Trained:
     if spec is not None:
         model.set_decision(spec)
     why = "training with --memory-limit holds out no rows; `adacc evaluate` measures the model on other rows"
-    return Trained(model, chunks.kinds, positive, others, counts, no_held_out=why)
+    return TrainingResult(model, chunks.kinds, positive, others, counts, no_held_out=why)
 
 
 def _merge_rest(positive: Any, rest: str) -> Callable[[NDArray[Any]], NDArray[Any]]:

@@ -28,7 +28,7 @@ from adacc.cli.options import (
 from adacc.cli.terminal import echo, echo_note
 from adacc.cli.train_result import describe, format_result
 from adacc.cli.train_shared import (
-    Trained,
+    TrainingResult,
     check_rule_columns,
     class_rows,
     costs_by_label,
@@ -196,7 +196,7 @@ def train(options: Namespace) -> None:
     echo(format_result(options, trained, result, is_default))
 
 
-def _in_memory(options: Namespace, spec: DecisionSpec | None) -> Trained:
+def _in_memory(options: Namespace, spec: DecisionSpec | None) -> TrainingResult:
     from joblib import cpu_count
     from sklearn.metrics import confusion_matrix
 
@@ -229,7 +229,7 @@ def _in_memory(options: Namespace, spec: DecisionSpec | None) -> Trained:
         decision=None if spec is None else str(spec), **training,
     )  # fmt: skip
     counts = confusion_matrix(labels.y, predict_training_rows(model, X), labels=model.classes_)
-    return Trained(
+    return TrainingResult(
         model, kinds, labels.positive, labels.others, counts, *_held_out(options, model, problem, labels.y, training)
     )
 

@@ -10,10 +10,10 @@ from adacc.cli.decisions import describe_decision, format_decision
 from adacc.cli.flags import with_flags
 from adacc.cli.options import command_line, text_format
 from adacc.cli.terminal import format_number, format_percent, format_table, printable
-from adacc.cli.train_shared import Trained
+from adacc.cli.train_shared import TrainingResult
 
 
-def describe(options: Namespace, trained: Trained) -> dict[str, Any]:
+def describe(options: Namespace, trained: TrainingResult) -> dict[str, Any]:
     """The trained model, its training rows and its held-out estimate as plain data."""
     import adacc
     from adacc.comparison.final_model import n_bags
@@ -54,7 +54,7 @@ def _tuned_by(options: Namespace, is_binary: bool) -> str:
     return options.metric or ("f1" if is_binary else "macro_f1")
 
 
-def format_result(options: Namespace, trained: Trained, result: dict[str, Any], is_default: bool) -> str:
+def format_result(options: Namespace, trained: TrainingResult, result: dict[str, Any], is_default: bool) -> str:
     """The result as text, and the commands that use the model."""
     from adacc.evaluation.measures import in_sentence
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from adacc.tables.sources import OpenTable
 
 
-class Trained(NamedTuple):
+class TrainingResult(NamedTuple):
     """A trained model, the kinds of its columns, and its confusion matrix."""
 
     model: BaseAdditiveClassifier
@@ -30,7 +30,7 @@ class Trained(NamedTuple):
     no_held_out: str | None = None  # the reason if the rows allow no estimate
 
 
-def class_rows(trained: Trained) -> dict[str, int]:
+def class_rows(trained: TrainingResult) -> dict[str, int]:
     """Number of training rows of each class."""
     labels = trained.model.classes_.tolist()
     return {str(label): int(n) for label, n in zip(labels, trained.counts.sum(axis=1), strict=True)}

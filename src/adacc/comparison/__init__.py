@@ -1,21 +1,21 @@
 """Comparison of all methods on the same splits of a table, with tests of the differences."""
 
 from adacc.comparison.binary_problem import Problem
-from adacc.comparison.cross_validation import Contestant, Outcome, Plan, contest, contestants
+from adacc.comparison.cross_validation import MethodInfo, Outcome, Plan, available_methods, run_comparison
 from adacc.comparison.multiclass_problem import MulticlassProblem
 from adacc.comparison.reading import digits, read_problem
 from adacc.comparison.splits import Split, make_splits
 
 __all__ = [
-    "Contestant",
+    "MethodInfo",
     "MulticlassProblem",
     "Outcome",
     "Plan",
     "Problem",
     "Split",
-    "contest",
-    "contestants",
+    "available_methods",
     "digits",
     "make_splits",
     "read_problem",
+    "run_comparison",
 ]

@@ -51,7 +51,7 @@ MODULES = {"imbalanced-learn": "imblearn", "scikit-learn": "sklearn", "interpret
 
 
 @dataclass(frozen=True)
-class Contestant:
+class MethodInfo:
     """A method of the comparison."""
 
     name: str
@@ -91,15 +91,15 @@ class Plan:
 PAPER = read_protocol("paper")
 
 
-def contestants() -> dict[str, Contestant]:
+def available_methods() -> dict[str, MethodInfo]:
     """All methods whose library is installed."""
     boosting = {
-        name: Contestant(name, method.label, f"adacc {version('adacc')}", _first_line(method.rule), True)
+        name: MethodInfo(name, method.label, f"adacc {version('adacc')}", _first_line(method.rule), True)
         for name, method in METHODS.items()
         if method.sampler != "smote" or find_spec("imblearn")
     }
     baselines = {
-        name: Contestant(name, each.name, f"{each.library} {version(each.library)}", each.about, name in FORESTS)
+        name: MethodInfo(name, each.name, f"{each.library} {version(each.library)}", each.about, name in FORESTS)
         for name, each in BASELINES.items()
         if find_spec(MODULES.get(each.library, each.library))
     }
@@ -117,7 +117,7 @@ def supports_classes(name: str) -> bool:
     return name in METHODS or BASELINES[name].fit_classes is not None
 
 
-def find_method(name: str, among: Mapping[str, Contestant]) -> str:
+def find_method(name: str, among: Mapping[str, MethodInfo]) -> str:
     """Return the name if the method exists and its library is installed, or raise ValueError."""
     if name in among:
         return name
@@ -128,17 +128,17 @@ def find_method(name: str, among: Mapping[str, Contestant]) -> str:
     raise ValueError(f"method {name!r} is unknown: {suggestion(name, among) or '`adacc methods` lists them'}")
 
 
-def expand_methods(given: Sequence[str], everyone: Mapping[str, Contestant]) -> tuple[str, ...]:
+def expand_methods(given: Sequence[str], available: Mapping[str, MethodInfo]) -> tuple[str, ...]:
     """Names of methods, with the names of groups expanded."""
     # CatBoost and EBM take minutes per fold: they run only if they are named.
-    usual = [name for name in everyone if name not in BASELINES or BASELINES[name].extra == "compare"]
+    usual = [name for name in available if name not in BASELINES or BASELINES[name].extra == "compare"]
     groups = {
-        "family": [name for name in usual if everyone[name].is_own],
-        "baselines": [name for name in usual if not everyone[name].is_own],
-        "default": [name for name in usual if everyone[name].is_own or name in QUICK],
+        "family": [name for name in usual if available[name].is_own],
+        "baselines": [name for name in usual if not available[name].is_own],
+        "default": [name for name in usual if available[name].is_own or name in QUICK],
         "all": usual,
     }
-    chosen = [name for each in given for name in groups.get(each) or [find_method(each, everyone)]]
+    chosen = [name for each in given for name in groups.get(each) or [find_method(each, available)]]
     return tuple(dict.fromkeys(chosen))
 
 
@@ -168,7 +168,7 @@ class Outcome(NamedTuple):
     error: str | None
 
 
-def contest(problem: BaseProblem, splits: Sequence[Split], plan: Plan, n_jobs: int = 1) -> Iterator[Outcome]:
+def run_comparison(problem: BaseProblem, splits: Sequence[Split], plan: Plan, n_jobs: int = 1) -> Iterator[Outcome]:
     """Run all jobs in `n_jobs` worker processes (1: in this process), and yield each outcome when it is ready."""
     jobs = plan.jobs(len(splits), isinstance(problem, MulticlassProblem))
     if n_jobs == 1:

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from adacc.comparison.binary_problem import Problem
-from adacc.estimators.decision_tuning import LabelledRows, find_threshold, tune
+from adacc.estimators.decision_tuning import LabelledRows, find_threshold, tune_rule
 from adacc.evaluation.assessment import DecidedRows, assess, describe_report
 from adacc.evaluation.decision_costs import Policy, compare_policies
 from adacc.model.decision_spec import DecisionSpec, read_decision
@@ -128,7 +128,7 @@ def _describe_rule(spec: DecisionSpec | None, problem: Problem, found: HeldOutSc
         return {"rule": None, "statistic": None, "threshold": None, "stated": None}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a rule that cannot be met is visible in the figures
-        decision = tune(spec, 1, found.labelled(problem), "held-out")
+        decision = tune_rule(spec, 1, found.labelled(problem), "held-out")
     return {
         "rule": str(spec),
         "statistic": None,  # the threshold of the model that is trained on all rows is another one

@@ -15,7 +15,7 @@ import numpy as np
 
 from adacc.comparison import explained_rows, final_model
 from adacc.comparison.binary_problem import Problem
-from adacc.comparison.cross_validation import Contestant, Outcome, Plan, pool_predictions
+from adacc.comparison.cross_validation import MethodInfo, Outcome, Plan, pool_predictions
 from adacc.comparison.data_checks import check_data
 from adacc.comparison.decision import HeldOutScores, describe_decision
 from adacc.comparison.multiclass_problem import MulticlassProblem
@@ -60,11 +60,11 @@ class Leaderboard:
     splits: Sequence[Split]
     plan: Plan
     metric: str
-    contestants: dict[str, Contestant]
+    methods: dict[str, MethodInfo]
     outcomes: dict[str, list[Outcome]] = field(default_factory=dict)
     measures: dict[str, dict[int, dict[str, Any]]] = field(default_factory=dict)
 
-    def tell(self, outcome: Outcome) -> None:
+    def add(self, outcome: Outcome) -> None:
         """Add an outcome."""
         # Measured first: Ctrl-C may come meanwhile, and an outcome without its measures would be no failure either.
         measured = measure(outcome, self.splits, self.problem)
@@ -94,10 +94,10 @@ class Leaderboard:
         return [
             {
                 "name": name,
-                "label": self.contestants[name].label,
-                "own": self.contestants[name].is_own,
-                "library": self.contestants[name].library,
-                "about": self.contestants[name].about,
+                "label": self.methods[name].label,
+                "own": self.methods[name].is_own,
+                "library": self.methods[name].library,
+                "about": self.methods[name].about,
                 **self._spreads(name, name in ranked),
                 "cost": self._costs(name),
                 "versus_best": against.get(name),
@@ -106,9 +106,9 @@ class Leaderboard:
             for name in [*ranked, *failed]
         ]
 
-    def why_none(self) -> str:
+    def failure_reasons(self) -> str:
         """The errors of the methods, for the case that all of them failed."""
-        failed = {self.contestants[name].label: self._failed(name) for name in self.outcomes}
+        failed = {self.methods[name].label: self._failed(name) for name in self.outcomes}
         return ", ".join(f"{label}: {each['reason']}" for label, each in failed.items() if each)
 
     def pooled(self, name: str) -> dict[str, Any]:
@@ -203,11 +203,7 @@ def report(leaderboard: Leaderboard, command: str, folds: int, repeats: int, sto
                 "n_folds": len(leaderboard.splits),
                 "n_folds_done": min(n_done.get(name, 0) for name in plan.methods),
                 "tuned": problem.tuned,
-                **(
-                    {"left_out": [leaderboard.contestants[name].label for name in plan.left_out]}
-                    if plan.left_out
-                    else {}
-                ),
+                **({"left_out": [leaderboard.methods[name].label for name in plan.left_out]} if plan.left_out else {}),
             },
             "methods": table,
             "model": model,

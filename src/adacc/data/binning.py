@@ -57,14 +57,14 @@ class NumericBins:
         if distance >= 0.0:
             kernels.bin_integers(values, thresholds, least, int(distance) + 1, bins)
             return bins
-        room = np.empty(kernels.BLOCK, dtype=np.uint64)
+        workspace = np.empty(kernels.BLOCK, dtype=np.uint64)
         half = thresholds[-1] / 2 - thresholds[0] / 2 if len(thresholds) >= GRID_MIN_THRESHOLDS else 0.0
         if len(thresholds) <= len(values) and 1e-290 < half < 1e290:  # no overflow or underflow of distances
             n_cells = min(GRID_CELLS_PER_THRESHOLD * len(thresholds), len(values))
             below, padded = np.zeros(n_cells, dtype=np.uint64), np.empty(2 * len(thresholds))
-            kernels.bin_on_grid(values, thresholds, below, half, padded, room, bins)
+            kernels.bin_on_grid(values, thresholds, below, half, padded, workspace, bins)
         else:
-            kernels.bin_by_search(values, kernels.pad(thresholds), len(thresholds), room, bins)
+            kernels.bin_by_search(values, kernels.pad(thresholds), len(thresholds), workspace, bins)
         return bins
 
     @property

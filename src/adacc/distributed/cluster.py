@@ -16,7 +16,7 @@ from dask.delayed import delayed
 from distributed import Client, Future, KilledWorker, default_client, wait
 
 from adacc.algorithms.base import Array
-from adacc.boosting.sharded_backend import Answer, Log, Shard, Tally, total
+from adacc.boosting.sharded_backend import Answer, Log, Shard, WeightedScores, total
 from adacc.data.threads import Threads
 from adacc.distributed.partition_stats import PartitionTask, bin_partition, run_task
 from adacc.distributed.training import DataStatistics
@@ -102,20 +102,20 @@ class Cluster:
         with self._cluster_errors():
             return self.client.compute(tasks)
 
-    def submit(self, home: str | None, function: Callable[..., Any], *arguments: Any, actor: bool = False) -> Future:
+    def submit(self, worker: str | None, function: Callable[..., Any], *arguments: Any, actor: bool = False) -> Future:
         """Run a function on this worker or, if it was lost, on another."""
-        where: dict[str, Any] = {} if home is None else {"workers": [home], "allow_other_workers": True}
+        where: dict[str, Any] = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
         with self._cluster_errors():
             return self.client.submit(function, *arguments, **where, actor=actor, pure=False)
 
-    def homes(self, futures: Sequence[Future]) -> dict[str | None, list[Future]]:
+    def by_worker(self, futures: Sequence[Future]) -> dict[str | None, list[Future]]:
         """The futures by worker; None is a worker that was just lost."""
         with self._cluster_errors():
             where = self.client.who_has(futures)
-        homes: dict[str | None, list[Future]] = {}
+        by_worker: dict[str | None, list[Future]] = {}
         for future in futures:
-            homes.setdefault(next(iter(where[future.key]), None), []).append(future)
-        return homes
+            by_worker.setdefault(next(iter(where[future.key]), None), []).append(future)
+        return by_worker
 
     @contextmanager
     def _cluster_errors(self) -> Iterator[None]:
@@ -160,7 +160,7 @@ class DaskPartitions:
             X = X[:, list(columns)] if isinstance(X, da.Array) else X[[X.columns[j] for j in columns]]
         return partitions_of(X)
 
-    def shard_executor(self, statistics: DataStatistics) -> Workers:
+    def shard_executor(self, statistics: DataStatistics) -> DaskShardExecutor:
         """Bin the partitions, and build one shard for each thread of each worker."""
         cluster = self._cluster
         binned = self._submit_tasks(PartitionTask(bin_partition, (*statistics.arguments, statistics.bin_mapper)))
@@ -168,11 +168,11 @@ class DaskPartitions:
         used = [future for future, n_rows in zip(binned, statistics.n_rows, strict=True) if n_rows]
         threads = cluster.n_threads()
         shards = []
-        for home, own in cluster.homes(used).items():
-            for some in np.array_split(np.arange(len(own)), min(threads.get(home or "", 1), len(own))):
+        for worker, own in cluster.by_worker(used).items():
+            for some in np.array_split(np.arange(len(own)), min(threads.get(worker or "", 1), len(own))):
                 partitions = [own[p] for p in some]
-                shards.append(cluster.submit(home, Shard, partitions, statistics.bin_mapper, statistics.class_weight))
-        return Workers(cluster, shards)
+                shards.append(cluster.submit(worker, Shard, partitions, statistics.bin_mapper, statistics.class_weight))
+        return DaskShardExecutor(cluster, shards)
 
 
 def partitions_of(collection: Any) -> list[Any]:
@@ -237,11 +237,11 @@ class ShardActor:
     def read(self, first: int, entries: Log) -> Answer | None:
         return total(self._threads.each(lambda shard: shard.read(first, entries), self._shards))
 
-    def tally(self, log: Log, class_weight: Array) -> list[list[Tally]]:
-        return self._threads.each(lambda shard: shard.tally(log, class_weight), self._shards)
+    def weighted_scores(self, log: Log, class_weight: Array) -> list[list[WeightedScores]]:
+        return self._threads.each(lambda shard: shard.weighted_scores(log, class_weight), self._shards)
 
 
-class Workers:
+class DaskShardExecutor:
     """Executes shards on a cluster.
 
     Dask treats a shard as a constant and does not know its position in the log. It recomputes the shards of a lost
@@ -258,11 +258,12 @@ class Workers:
         while True:
             cluster.wait(self._shards)
             actors = [
-                cluster.submit(home, ShardActor, *own, actor=True) for home, own in cluster.homes(self._shards).items()
+                cluster.submit(worker, ShardActor, *own, actor=True)
+                for worker, own in cluster.by_worker(self._shards).items()
             ]
             try:
                 self._actors = cluster.results(actors)
-                self._homes = [home for actor in actors for home in cluster.homes([actor])]
+                self._workers = [worker for actor in actors for worker in cluster.by_worker([actor])]
                 return
             except (RuntimeError, ValueError) as error:
                 if "Actor was lost" not in str(error):
@@ -276,16 +277,16 @@ class Workers:
         self._n_read = len(log)
         return answer
 
-    def tallies(self, log: Log, class_weight: Array) -> list[list[Tally]]:
-        while (answers := self._ask_all("tally", log, class_weight)) is None:
+    def weighted_scores(self, log: Log, class_weight: Array) -> list[list[WeightedScores]]:
+        while (answers := self._ask_all("weighted_scores", log, class_weight)) is None:
             pass
-        return [tally for answer in answers for tally in answer]
+        return [weighted_scores for answer in answers for weighted_scores in answer]
 
     def _ask_all(self, question: str, *arguments: Any) -> list[Any] | None:
         """The answers of all actors; None if one was lost and replaced."""
         try:
             asked = [self._ask(actor, question, arguments) for actor in self._actors]
-            return [self._answer(each, home) for each, home in zip(asked, self._homes, strict=True)]
+            return [self._answer(each, worker) for each, worker in zip(asked, self._workers, strict=True)]
         except ShardActorLostError:
             self._count_loss()
             self._start_actors()
@@ -302,14 +303,14 @@ class Workers:
         except (RuntimeError, ValueError):  # raised by Dask, depending on its version, for a lost worker
             raise ShardActorLostError from None
 
-    def _answer(self, asked: Any, home: str | None) -> Any:
+    def _answer(self, asked: Any, worker: str | None) -> Any:
         until = time.monotonic() + ANSWER_TIMEOUT * 2 ** min(self._n_losses, 5)
         while True:
             try:
                 return asked.result(timeout=POLL_SECONDS)
             except TimeoutError:
                 # The answer may also be lost on the way without an error; repeating the request is safe.
-                if home not in self._cluster.n_threads() or time.monotonic() > until:
+                if worker not in self._cluster.n_threads() or time.monotonic() > until:
                     raise ShardActorLostError from None
             except OSError:
                 raise ShardActorLostError from None

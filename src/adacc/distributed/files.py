@@ -20,7 +20,7 @@ from adacc.distributed.mmap_store import MmapStore
 from adacc.distributed.partition_stats import (
     PartitionColumns,
     PartitionTask,
-    Tally,
+    ValueCounts,
     bin_partition,
     column_statistics,
     count_values,
@@ -130,16 +130,16 @@ class DeduplicatedStatistics:
         return replace(columns, names=self._names) if columns.names == self._names else columns
 
     @staticmethod
-    def values(results: list[list[Tally] | None]) -> None:
+    def values(results: list[list[ValueCounts] | None]) -> None:
         """Merge the values of the last partition into the first."""
         last = results[-1]
         if len(results) > 1 and last is not None:
             first = results[0]
-            results[0] = last if first is None else [_add_tallies(*pair) for pair in zip(first, last, strict=True)]
+            results[0] = last if first is None else [_add_value_counts(*pair) for pair in zip(first, last, strict=True)]
             results[-1] = None
 
 
-def _add_tallies(some: Tally, more: Tally) -> Tally:
+def _add_value_counts(some: ValueCounts, more: ValueCounts) -> ValueCounts:
     values, weight = (np.concatenate(pair) for pair in zip(some, more, strict=True))
     distinct, numbers = np.unique(values, return_inverse=True)
     return distinct, np.bincount(numbers, weight, len(distinct))  # type: ignore[return-value]
@@ -166,9 +166,9 @@ class DiskShardExecutor:
         self._n_read = len(log)
         return answer
 
-    def tallies(self, log: Log, class_weight: Array) -> list[list[sharded_backend.Tally]]:
+    def weighted_scores(self, log: Log, class_weight: Array) -> list[list[sharded_backend.WeightedScores]]:
         self._n_read = len(log)
-        return self._each(lambda shard: [shard.tally(log, class_weight)], lambda some, more: some + more)
+        return self._each(lambda shard: [shard.weighted_scores(log, class_weight)], lambda some, more: some + more)
 
     def _start(self, log: Log) -> Answer:
         """Start a new log; weights and scores are stored in a separate file."""

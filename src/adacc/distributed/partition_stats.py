@@ -173,7 +173,7 @@ class WeightedRows:
 
 
 def weighted_rows(
-    partition: Partition, reader: BaseBoosting, labels: NDArray[Any], weight_scaler: WeightScaler
+    partition: Partition, estimator: BaseBoosting, labels: NDArray[Any], weight_scaler: WeightScaler
 ) -> WeightedRows | None:
     """The rows of nonzero weight; None if there are none."""
     if partition.X.shape[0] != len(partition.y):
@@ -181,7 +181,7 @@ def weighted_rows(
     if len(partition.y) == 0:
         return None
     try:
-        table = read_table(copy(reader), partition.X, reset=True)  # it stores the column names
+        table = read_table(copy(estimator), partition.X, reset=True)  # it stores the column names
     except ValueError:
         _check_finite(partition.X)
         raise
@@ -206,12 +206,12 @@ def _check_finite(X: Any) -> None:
 
 def column_statistics(
     partition: Partition,
-    reader: BaseBoosting,
+    estimator: BaseBoosting,
     labels: NDArray[Any],
     weight_scaler: WeightScaler,
     places: list[Array] | None,
 ) -> PartitionColumns | None:
-    used = weighted_rows(partition, reader, labels, weight_scaler)
+    used = weighted_rows(partition, estimator, labels, weight_scaler)
     if used is None:
         return None
     table = used.table
@@ -241,22 +241,22 @@ def _drawn(used: WeightedRows, places: list[Array]) -> NDArray[np.intp]:
     return np.concatenate(rows) if rows else np.empty(0, dtype=np.intp)
 
 
-Tally = tuple[Array, Array]
+ValueCounts = tuple[Array, Array]
 """Distinct values, and the weight of each."""
 
 
 def count_values(
-    partition: Partition, reader: BaseBoosting, labels: NDArray[Any], weight_scaler: WeightScaler
-) -> list[Tally] | None:
+    partition: Partition, estimator: BaseBoosting, labels: NDArray[Any], weight_scaler: WeightScaler
+) -> list[ValueCounts] | None:
     """The distinct values of each numeric column and their weights."""
-    used = weighted_rows(partition, reader, labels, weight_scaler)
+    used = weighted_rows(partition, estimator, labels, weight_scaler)
     if used is None:
         return None
     table = used.table
-    return [_tally(values, used.weight) for _, values in table.numbers(range(table.n_columns), table.every_row)]
+    return [_value_counts(values, used.weight) for _, values in table.numbers(range(table.n_columns), table.every_row)]
 
 
-def _tally(values: Array, weight: Array) -> Tally:
+def _value_counts(values: Array, weight: Array) -> ValueCounts:
     present = ~np.isnan(values)
     distinct, numbers = np.unique(values[present], return_inverse=True)
     return distinct, np.bincount(numbers, weight[present], len(distinct))  # type: ignore[return-value]
@@ -301,20 +301,24 @@ class ColumnStatistics:
             else:  # few distinct values: the sample may miss some, so all rows are needed
                 self.unbinned.append(j)
 
-    def bin_mapper(self, partitions: Sequence[list[Tally] | None]) -> BinMapper:
+    def bin_mapper(self, partitions: Sequence[list[ValueCounts] | None]) -> BinMapper:
         """The bin mapper, given the values of the unbinned columns."""
         features = dict(self._features)
         for i, j in enumerate(self.unbinned):
-            tallies = [partition[i] for partition in partitions if partition is not None]
-            values, weight = (np.concatenate(part) for part in zip(*tallies, strict=True))
+            value_counts = [partition[i] for partition in partitions if partition is not None]
+            values, weight = (np.concatenate(part) for part in zip(*value_counts, strict=True))
             features[j] = NumericBins(find_thresholds(values, weight, whole_range(values), self.max_bins)[0])
         return BinMapper(tuple(features[j] for j in range(len(features))))
 
 
 def bin_partition(
-    partition: Partition, reader: BaseBoosting, labels: NDArray[Any], weight_scaler: WeightScaler, bin_mapper: BinMapper
+    partition: Partition,
+    estimator: BaseBoosting,
+    labels: NDArray[Any],
+    weight_scaler: WeightScaler,
+    bin_mapper: BinMapper,
 ) -> BinnedShard | None:
-    used = weighted_rows(partition, reader, labels, weight_scaler)
+    used = weighted_rows(partition, estimator, labels, weight_scaler)
     if used is None:
         return None
     bins = bin_mapper.bins(used.table, used.table.every_row, Threads(1))

@@ -92,14 +92,14 @@ def check_supported(settings: Settings, warm_start: bool, decision: Any) -> None
         raise ValueError("n_iter_no_change must be None in distributed and out-of-core training; set n_estimators")
 
 
-def collect_statistics(partitions: PartitionSource, reader: BaseBoosting, max_bins: int | None) -> DataStatistics:
+def collect_statistics(partitions: PartitionSource, estimator: BaseBoosting, max_bins: int | None) -> DataStatistics:
     """Collect the labels, the bins of all columns and, for columns of few values, the counts of all values."""
     labels = LabelStatistics(partitions.run(PartitionTask(label_statistics, columns=())))
-    arguments = (reader, labels.classes, labels.weight_scaler)
+    arguments = (estimator, labels.classes, labels.weight_scaler)
     columns = ColumnStatistics(
         partitions.run(PartitionTask(column_statistics, arguments, labels.places())), partitions.names, max_bins
     )
-    tallies = (
+    value_counts = (
         partitions.run(PartitionTask(count_values, arguments, columns=columns.unbinned)) if columns.unbinned else []
     )
     return DataStatistics(
@@ -107,7 +107,7 @@ def collect_statistics(partitions: PartitionSource, reader: BaseBoosting, max_bi
         labels.class_weight.sum(axis=1),
         labels.class_rows,
         labels.n_rows,
-        columns.bin_mapper(tallies),
+        columns.bin_mapper(value_counts),
         arguments,
     )
 
@@ -115,28 +115,28 @@ def collect_statistics(partitions: PartitionSource, reader: BaseBoosting, max_bi
 def train(
     settings: Settings,
     partitions: PartitionSource,
-    reader: BaseBoosting,
+    estimator: BaseBoosting,
     after_round: Callable[[Boosting, Any], bool] = lambda *_: False,
 ) -> tuple[FittedModel, bool]:
     """The model, and whether the first stump was no better than chance."""
-    statistics = collect_statistics(partitions, reader, settings.max_bins)
-    settings = constrain(settings, reader, statistics.bin_mapper.categorical, len(statistics.classes))
-    return boost(settings, statistics, partitions.shard_executor(statistics), reader, after_round)
+    statistics = collect_statistics(partitions, estimator, settings.max_bins)
+    settings = constrain(settings, estimator, statistics.bin_mapper.categorical, len(statistics.classes))
+    return boost(settings, statistics, partitions.shard_executor(statistics), estimator, after_round)
 
 
 def boost(
     settings: Settings,
     statistics: DataStatistics,
     executor: ShardExecutor,
-    reader: BaseBoosting,
+    estimator: BaseBoosting,
     after_round: Callable[[Boosting, Any], bool] = lambda *_: False,
 ) -> tuple[FittedModel, bool]:
     """`train` on rows that are binned already."""
     codes = settings.codes(len(statistics.classes))
     if codes is not None:
-        return _boost_problems(settings, statistics, executor, reader, after_round, codes)
+        return _boost_problems(settings, statistics, executor, estimator, after_round, codes)
     negative_class = find_negative_class(
-        reader.pos_label, statistics.classes, statistics.class_weight, statistics.class_rows
+        estimator.pos_label, statistics.classes, statistics.class_weight, statistics.class_rows
     )
     plan = make_plan(settings, statistics.classes, statistics.class_weight, negative_class)
     backend = ShardedBackend(
@@ -147,7 +147,7 @@ def boost(
     boosting.run(settings.n_rounds, after_round)
     ensemble = boosting.ensemble()
     check_monotone(settings, ensemble)
-    model = _calibrated(_model(settings, statistics, reader, ensemble), settings, plan, backend)
+    model = _calibrated(_model(settings, statistics, estimator, ensemble), settings, plan, backend)
     return model, boosting.failed_at_once
 
 
@@ -155,7 +155,7 @@ def _boost_problems(
     settings: Settings,
     statistics: DataStatistics,
     executor: ShardExecutor,
-    reader: BaseBoosting,
+    estimator: BaseBoosting,
     after_round: Callable[[Boosting, Any], bool],
     codes: Codes,
 ) -> tuple[FittedModel, bool]:
@@ -173,7 +173,7 @@ def _boost_problems(
         ensembles.append(boosting.ensemble())
         failed.append(boosting.failed_at_once)
     plan = make_plan(settings, classes, class_weight, 0)
-    model = _calibrated(_model(settings, statistics, reader, join(ensembles, codes)), settings, plan, backend)
+    model = _calibrated(_model(settings, statistics, estimator, join(ensembles, codes)), settings, plan, backend)
     return model, all(failed)
 
 
@@ -185,12 +185,12 @@ def _calibrated(model: FittedModel, settings: Settings, plan: Plan, backend: Sha
     return replace(model, calibrator=calibrator, multipliers=terms.multipliers)
 
 
-def _model(settings: Settings, statistics: DataStatistics, reader: BaseBoosting, ensemble: Ensemble) -> FittedModel:
+def _model(settings: Settings, statistics: DataStatistics, estimator: BaseBoosting, ensemble: Ensemble) -> FittedModel:
     return FittedModel(
         ensemble=ensemble,
         classes=statistics.classes,
         n_features=len(statistics.bin_mapper.features),
-        feature_names=columns_of(reader)[1],
+        feature_names=columns_of(estimator)[1],
         training=training_record(settings, statistics.classes),
         seed=settings.seed,
     )

@@ -24,7 +24,7 @@ from adacc.estimators.settings import whole
 from adacc.estimators.unseen_categories import warn_of_unseen
 from adacc.model.decision import Decision
 from adacc.model.decision_spec import read_decision
-from adacc.model.explainers import Rows
+from adacc.model.explainers import RowsToExplain
 from adacc.model.explanations import Explanation, ShapeFunctions
 from adacc.model.fitted import FittedModel, TuningScores
 
@@ -266,7 +266,7 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
         table, explainer = self._read_known(X), self._model.explainer()
         reference = self._read_background(background)
         index = getattr(X, "index", None) if is_frame(X) else None
-        explanation = explainer.explain(Rows(table, X, index), reference, bool(interactions))
+        explanation = explainer.explain(RowsToExplain(table, X, index), reference, bool(interactions))
         warn_of_unseen(table)
         return explanation
 

@@ -24,7 +24,7 @@ from adacc.costs import class_costs
 from adacc.data.columns import is_frame
 from adacc.docstrings import described
 from adacc.estimators.base import COLUMNS, ROWS, log_of
-from adacc.estimators.decision_tuning import LabelledRows, tune
+from adacc.estimators.decision_tuning import LabelledRows, tune_rule
 from adacc.estimators.decisions import row_costs, split_columns
 from adacc.estimators.folds import check_groups, make_splitter, on_training_rows
 from adacc.estimators.input_validation import (
@@ -359,7 +359,7 @@ class DecisionRule(BaseDecision):
             held_out.true[rows] == positive, held_out.weight[rows], None if number is None else number[rows], fn, fp,
             folds=np.repeat(np.arange(len(held_out.folds)), [len(each) for each, _ in held_out.folds]),
         )  # fmt: skip
-        return tune(spec, positive, labelled, "training" if on_training_rows(self.cv) else "held-out")
+        return tune_rule(spec, positive, labelled, "training" if on_training_rows(self.cv) else "held-out")
 
     def _two_classes_only(self) -> bool:
         spec = read_decision(self.rule)

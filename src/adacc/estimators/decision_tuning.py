@@ -174,7 +174,7 @@ def find_threshold(spec: DecisionSpec, rows: LabelledRows) -> float:
     return threshold_at(rows.levels, chosen)
 
 
-def tune(spec: DecisionSpec, positive: int, rows: LabelledRows, source: str, seed: int = 0) -> Decision:
+def tune_rule(spec: DecisionSpec, positive: int, rows: LabelledRows, source: str, seed: int = 0) -> Decision:
     """Tune the threshold of a rule if it needs that, and measure what the rule achieves.
 
     The rule's costs are a matrix, `positive` is the number of the positive class, and `source` names the rows.

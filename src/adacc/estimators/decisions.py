@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from adacc.algorithms.base import Array
 from adacc.data.columns import is_frame
-from adacc.estimators.decision_tuning import LabelledRows, measures_of_alerts, tune, with_costs
+from adacc.estimators.decision_tuning import LabelledRows, measures_of_alerts, tune_rule, with_costs
 from adacc.model.decision import Decision, read_costs, untuned
 from adacc.model.decision_spec import DecisionSpec
 from adacc.model.fitted import DECIMALS, PROBABILITY_DECIMALS, FittedModel, TuningScores
@@ -112,7 +112,7 @@ def decide(
     statistic = decision.statistic(scores, lambda: model.rounded_probabilities(tuning.scores), columns)
     fn, fp = row_costs(spec, columns)
     rows = LabelledRows(statistic, tuning.is_positive, tuning.weight, tuning.groups, fn, fp, folds=tuning.folds)
-    return tune(spec, positive, rows, tuning.rows)
+    return tune_rule(spec, positive, rows, tuning.rows)
 
 
 def _rounded(spec: DecisionSpec) -> DecisionSpec:

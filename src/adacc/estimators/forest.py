@@ -24,7 +24,7 @@ from adacc.data.training_set import TrainingSet
 from adacc.estimators.base import BaseAdditiveClassifier
 from adacc.estimators.decisions import columns_in, decide, thinned
 from adacc.estimators.folds import tuning_folds
-from adacc.estimators.forest_tuning import OBJECTIVES, TuningRows, tune
+from adacc.estimators.forest_tuning import OBJECTIVES, TuningRows, tune_forest
 from adacc.estimators.input_validation import columns_of, columns_restored_on_failure, read_training
 from adacc.estimators.monotonic import read_monotonic_cst
 from adacc.estimators.settings import EXPECTED_COST, check_folds, one_of, read_growth, read_n_jobs, read_seed, whole
@@ -298,7 +298,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
                 stacklevel=3,
             )
         if np.count_nonzero(by_class) > 1:
-            weights, decision = tune(tuning_rows, rows.class_weight, 1 - ensemble.negative_class, self.objective)
+            weights, decision = tune_forest(tuning_rows, rows.class_weight, 1 - ensemble.negative_class, self.objective)
             votes = ensemble.votes * weights[forest.kind_of_tree, None]
             ensemble = replace(ensemble, votes=votes, decision=decision)
             scores = snap_ties(_scores(np.tensordot(weights, vote_shares, axes=1), decision))

@@ -52,7 +52,7 @@ class Tuning(NamedTuple):
     decision: Array  # (n_classes,): factor on the votes for each class
 
 
-def tune(rows: TuningRows, class_weight: Array, positive: int, objective: str) -> Tuning:
+def tune_forest(rows: TuningRows, class_weight: Array, positive: int, objective: str) -> Tuning:
     """Fit the weights of the kinds of bags and the decision to the tuning rows.
 
     `class_weight` is the summed weight of each class in the training set, `positive` the positive one of two classes.

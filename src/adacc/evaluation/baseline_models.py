@@ -24,7 +24,7 @@ from adacc.estimators.folds import TimeSplit
 from adacc.estimators.forest import AdaCCForestClassifier
 from adacc.evaluation import scorers
 from adacc.evaluation.fold_data import Array, FoldData, Scores
-from adacc.evaluation.scorers import NamedCategories, NativeCategories, Scorer, TextCategories, complete_numbers
+from adacc.evaluation.scorers import FittedScorer, NamedCategories, NativeCategories, TextCategories, complete_numbers
 from adacc.evaluation.thresholds import best_threshold
 
 FOREST_TIME_FOLDS = 3
@@ -40,11 +40,11 @@ SELF_PACED_TREES, ERROR_BINS = 50, 5
 """Number of trees, and of bins of the errors, of a self-paced ensemble: the defaults of the authors' library."""
 
 
-def resampled_tree(sampler: str, fold: FoldData, score: Any = scorers.probability_scores) -> Scorer[Any]:
+def resampled_tree(sampler: str, fold: FoldData, score: Any = scorers.probability_scores) -> FittedScorer[Any]:
     """A decision tree on resampled rows with balanced classes."""
     prepare = complete_numbers(fold.X)
     X, y = _sampler(sampler, n_minority(fold), fold.seed).fit_resample(prepare(fold.X), fold.y)
-    return Scorer(prepare, DecisionTreeClassifier(random_state=fold.seed).fit(X, y), score)
+    return FittedScorer(prepare, DecisionTreeClassifier(random_state=fold.seed).fit(X, y), score)
 
 
 def _sampler(name: str, n_minority: int, seed: int) -> Any:
@@ -57,7 +57,7 @@ def _sampler(name: str, n_minority: int, seed: int) -> Any:
     return over_sampling.RandomOverSampler(random_state=seed)
 
 
-def resampling_ensemble(classifier: str, fold: FoldData) -> Scorer[Scores]:
+def resampling_ensemble(classifier: str, fold: FoldData) -> FittedScorer[Scores]:
     """An ensemble of imbalanced-learn with its default parameters, including its size."""
     return with_numbers(resampling_model(classifier, fold.seed), fold, scorers.probability_scores)
 
@@ -66,7 +66,7 @@ def resampling_model(classifier: str, seed: int) -> Any:
     return getattr(import_library("imblearn.ensemble"), classifier)(n_jobs=1, random_state=seed)
 
 
-def rusboost(fold: FoldData) -> Scorer[Scores]:
+def rusboost(fold: FoldData) -> FittedScorer[Scores]:
     """imbalanced-learn raises ValueError if the first stump is no better than chance."""
     return with_numbers(rusboost_model(fold), fold, partial(scorers.staged_scores, rounds=fold.rounds))
 
@@ -76,7 +76,7 @@ def rusboost_model(fold: FoldData) -> Any:
     return boosting(DecisionTreeClassifier(max_depth=1), n_estimators=max(fold.rounds), random_state=fold.seed)
 
 
-def lightgbm(fold: FoldData, weighted: bool = True) -> Scorer[Scores]:
+def lightgbm(fold: FoldData, weighted: bool = True) -> FittedScorer[Scores]:
     model = lightgbm_model(fold.seed, n_estimators=max(fold.rounds), is_unbalance=weighted)
     return with_categories(model, fold, partial(scorers.lightgbm_scores, trees={T: T for T in fold.rounds}))
 
@@ -87,12 +87,12 @@ def lightgbm_model(seed: int, **parameters: Any) -> Any:
     return import_library("lightgbm").LGBMClassifier(**fixed, random_state=seed, **parameters)
 
 
-def shallow_lightgbm(fold: FoldData, weighted: bool = True) -> Scorer[Scores]:
+def shallow_lightgbm(fold: FoldData, weighted: bool = True) -> FittedScorer[Scores]:
     model = lightgbm_model(fold.seed, **SHALLOW, is_unbalance=weighted)
     return with_categories(model, fold, partial(scorers.lightgbm_scores, trees={1: SHALLOW["n_estimators"]}))
 
 
-def bagged_lightgbm(fold: FoldData) -> Scorer[Scores]:
+def bagged_lightgbm(fold: FoldData) -> FittedScorer[Scores]:
     """The mean probability of LightGBM on bags of all rows of the minority class and as many of the other."""
     prepare = NativeCategories(fold.X)
     X, rng = prepare(fold.X), np.random.default_rng(fold.seed)
@@ -101,10 +101,10 @@ def bagged_lightgbm(fold: FoldData) -> Scorer[Scores]:
     for _ in range(BAGS):
         rows = np.concatenate([rng.choice(rows, size, replace=False) for rows in by_class])
         models.append(lightgbm_model(fold.seed).fit(X.iloc[rows], fold.y[rows]))
-    return Scorer(prepare, models, scorers.mean_probability_scores)
+    return FittedScorer(prepare, models, scorers.mean_probability_scores)
 
 
-def tuned_lightgbm(fold: FoldData) -> Scorer[Scores]:
+def tuned_lightgbm(fold: FoldData) -> FittedScorer[Scores]:
     """LightGBM with the best of random parameters, less the threshold of best balanced accuracy.
 
     Parameters are compared by average precision, and the threshold is chosen, on out-of-fold scores of the training
@@ -125,7 +125,7 @@ def tuned_lightgbm(fold: FoldData) -> Scorer[Scores]:
     _, scores, parameters = max(results, key=itemgetter(0))
     model = lightgbm_model(fold.seed, **parameters).fit(X, fold.y)
     threshold = best_threshold(y_held_out, scores)
-    return Scorer(prepare, model, partial(scorers.tuned_lightgbm_scores, threshold=threshold))
+    return FittedScorer(prepare, model, partial(scorers.tuned_lightgbm_scores, threshold=threshold))
 
 
 def _random_parameters(rng: np.random.Generator, y: NDArray[np.int8]) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def _random_parameters(rng: np.random.Generator, y: NDArray[np.int8]) -> dict[st
     }
 
 
-def self_paced_ensemble(fold: FoldData) -> Scorer[Scores]:
+def self_paced_ensemble(fold: FoldData) -> FittedScorer[Scores]:
     """Decision trees on balanced samples; rows of the other class are drawn by how hard they are [Liu et al. 2020].
 
     The rows of the other class are divided into five bins by their error so far. A bin is drawn with a weight of one
@@ -169,7 +169,7 @@ def self_paced_ensemble(fold: FoldData) -> Scorer[Scores]:
         tree = DecisionTreeClassifier(random_state=fold.seed + i).fit(X[rows], fold.y[rows])
         errors += tree.predict_proba(X[others])[:, rare_label]
         trees.append(tree)
-    return Scorer(prepare, trees, scorers.mean_probability_scores)
+    return FittedScorer(prepare, trees, scorers.mean_probability_scores)
 
 
 def _draw_by_error(errors: Array, i: int, size: int, rng: np.random.Generator) -> NDArray[np.intp]:
@@ -187,7 +187,7 @@ def _draw_by_error(errors: Array, i: int, size: int, rng: np.random.Generator) -
     )
 
 
-def xgboost(fold: FoldData, weighted: bool = True) -> Scorer[Scores]:
+def xgboost(fold: FoldData, weighted: bool = True) -> FittedScorer[Scores]:
     n_others, n_positive = np.bincount(fold.y, minlength=2)
     weight = float(n_others / n_positive) if weighted else 1.0
     model = xgboost_model(fold, scale_pos_weight=weight)
@@ -205,7 +205,7 @@ def xgboost_model(fold: FoldData, **parameters: Any) -> Any:
     )
 
 
-def hist_gradient_boosting(fold: FoldData, class_weight: str | None = "balanced") -> Scorer[Scores]:
+def hist_gradient_boosting(fold: FoldData, class_weight: str | None = "balanced") -> FittedScorer[Scores]:
     score = partial(scorers.staged_scores, rounds=fold.rounds)
     return fit_prepared(NamedCategories(fold.X), hist_gradient_boosting_model(fold, class_weight), fold, score)
 
@@ -220,7 +220,7 @@ def hist_gradient_boosting_model(fold: FoldData, class_weight: str | None) -> en
     )
 
 
-def catboost(fold: FoldData, weighted: bool = True, score: Any = scorers.catboost_scores) -> Scorer[Any]:
+def catboost(fold: FoldData, weighted: bool = True, score: Any = scorers.catboost_scores) -> FittedScorer[Any]:
     """CatBoost with its default of 1,000 trees."""
     prepare = TextCategories(fold.X)
     model = import_library("catboost").CatBoostClassifier(
@@ -234,7 +234,7 @@ def catboost(fold: FoldData, weighted: bool = True, score: Any = scorers.catboos
     return fit_prepared(prepare, model, fold, score)
 
 
-def explainable_boosting(fold: FoldData) -> Scorer[Scores]:
+def explainable_boosting(fold: FoldData) -> FittedScorer[Scores]:
     """The explainable boosting machine of InterpretML."""
     return with_categories(ebm_model(fold.seed), fold, scorers.decision_scores)
 
@@ -243,12 +243,12 @@ def ebm_model(seed: int) -> Any:
     return import_library("interpret.glassbox").ExplainableBoostingClassifier(n_jobs=1, random_state=seed)
 
 
-def adaboost(fold: FoldData) -> Scorer[Scores]:
+def adaboost(fold: FoldData) -> FittedScorer[Scores]:
     model = AdaBoostClassifier(n_estimators=max(fold.rounds), n_jobs=1, random_state=fold.seed)
     return fit_prepared(scorers.unchanged, model, fold, partial(scorers.staged_scores, rounds=fold.rounds))
 
 
-def sklearn_adaboost(fold: FoldData) -> Scorer[Scores]:
+def sklearn_adaboost(fold: FoldData) -> FittedScorer[Scores]:
     return with_numbers(sklearn_adaboost_model(fold), fold, partial(scorers.staged_scores, rounds=fold.rounds))
 
 
@@ -256,9 +256,9 @@ def sklearn_adaboost_model(fold: FoldData) -> Any:
     return ensemble.AdaBoostClassifier(n_estimators=max(fold.rounds), random_state=fold.seed)
 
 
-def forest(fold: FoldData) -> Scorer[Scores]:
+def forest(fold: FoldData) -> FittedScorer[Scores]:
     """The AdaCC forest with its default parameters, including its number of bags."""
-    return Scorer(scorers.unchanged, fit_forest(fold, pos_label=1), scorers.decision_scores)
+    return FittedScorer(scorers.unchanged, fit_forest(fold, pos_label=1), scorers.decision_scores)
 
 
 def fit_forest(fold: FoldData, pos_label: int | None) -> AdaCCForestClassifier:
@@ -267,7 +267,7 @@ def fit_forest(fold: FoldData, pos_label: int | None) -> AdaCCForestClassifier:
     return model.fit(fold.X, fold.y, groups=fold.groups)
 
 
-def logistic_regression(fold: FoldData) -> Scorer[Scores]:
+def logistic_regression(fold: FoldData) -> FittedScorer[Scores]:
     return with_numbers(logistic_model(), fold, scorers.decision_scores)
 
 
@@ -280,18 +280,18 @@ def n_minority(fold: FoldData) -> int:
     return int(np.bincount(fold.y, minlength=2).min())
 
 
-def with_numbers(model: Any, fold: FoldData, score: Any) -> Scorer[Any]:
+def with_numbers(model: Any, fold: FoldData, score: Any) -> FittedScorer[Any]:
     """Fit a model that supports neither categories nor missing values."""
     return fit_prepared(complete_numbers(fold.X), model, fold, score)
 
 
-def with_categories(model: Any, fold: FoldData, score: Any, **fit_parameters: Any) -> Scorer[Any]:
+def with_categories(model: Any, fold: FoldData, score: Any, **fit_parameters: Any) -> FittedScorer[Any]:
     """Fit a model that supports categories and missing values."""
     return fit_prepared(NativeCategories(fold.X), model, fold, score, **fit_parameters)
 
 
-def fit_prepared(prepare: Any, model: Any, fold: FoldData, score: Any, **fit_parameters: Any) -> Scorer[Any]:
-    return Scorer(prepare, model.fit(prepare(fold.X), fold.y, **fit_parameters), score)
+def fit_prepared(prepare: Any, model: Any, fold: FoldData, score: Any, **fit_parameters: Any) -> FittedScorer[Any]:
+    return FittedScorer(prepare, model.fit(prepare(fold.X), fold.y, **fit_parameters), score)
 
 
 def import_library(module: str) -> Any:

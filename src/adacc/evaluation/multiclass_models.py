@@ -11,14 +11,14 @@ from sklearn.utils.class_weight import compute_sample_weight
 from adacc.evaluation import baseline_models as models
 from adacc.evaluation.fold_data import FoldData
 from adacc.evaluation.predictions import ClassPredictions
-from adacc.evaluation.scorers import NamedCategories, Scorer, predictions_of, unchanged
+from adacc.evaluation.scorers import FittedScorer, NamedCategories, predictions_of, unchanged
 
-ClassScorer = Scorer[ClassPredictions]
+ClassScorer = FittedScorer[ClassPredictions]
 
 
 def forest(fold: FoldData) -> ClassScorer:
     """The AdaCC forest with its default parameters, including its number of bags."""
-    return Scorer(unchanged, models.fit_forest(fold, pos_label=None), predictions_of)
+    return FittedScorer(unchanged, models.fit_forest(fold, pos_label=None), predictions_of)
 
 
 def resampled_tree(sampler: str, fold: FoldData) -> ClassScorer:

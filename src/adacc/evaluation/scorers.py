@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class Scorer(Generic[Result]):
+class FittedScorer(Generic[Result]):
     """A model fitted to the training rows of a fold; calling it scores other rows, in one thread."""
 
     prepare: Callable[[pd.DataFrame], Any]  # rows as the model takes them

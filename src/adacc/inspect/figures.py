@@ -76,7 +76,10 @@ def toy_figures() -> Iterator[Figure]:
 
 
 def set_figures(
-    names: Sequence[str], data_dir: str | None = None, n_jobs: int | None = None, tell: Callable[[str], object] = str
+    names: Sequence[str],
+    data_dir: str | None = None,
+    n_jobs: int | None = None,
+    on_progress: Callable[[str], object] = str,
 ) -> Iterator[Figure]:
     """Figures of means over data sets, and of the importances on mammography if it is among them."""
     training, cumulative = [], []
@@ -96,7 +99,7 @@ def set_figures(
         if name == "mammography":
             shares = ImportanceDisplay.from_estimators({LABELS[m]: last[LABELS[m]] for m in COMPARED})
             yield Figure("importances-mammography", "Feature importance on mammography", shares, shares.plot)
-        tell(name)
+        on_progress(name)
     over = f"mean over {len(names)} sets"
     both = TrainingDisplay.mean_of(cumulative)
     yield Figure(

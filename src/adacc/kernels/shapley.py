@@ -24,7 +24,7 @@ def add_shapley_values(bins, background, trees, values, has_missing, quadrature,
     the arrays of `learners.tree_shapley.TreeShapley`, `values` are by tree, class and output. `has_missing` tells which
     features have missing values in the rows or in the background.
     """
-    nodes, ends, path, rows, others, room, table = work
+    nodes, ends, path, rows, others, workspace, table = work
     for t in range(len(trees[2]) - 1):
         for q in range(len(phi)):
             base, n_ends = find_ends(trees, t, values[t], q, has_missing, nodes, ends)
@@ -37,7 +37,7 @@ def add_shapley_values(bins, background, trees, values, has_missing, quadrature,
                 n_patterns = _find_patterns(bins, path, n_path, n_excluded, rows)
                 if background is None:
                     expected[q] += delta * _multiply(path[3], n_path)
-                    _weigh_by_shares(path[3], n_path, rows, n_patterns, delta, quadrature, room, table)
+                    _weigh_by_shares(path[3], n_path, rows, n_patterns, delta, quadrature, workspace, table)
                 if background is not None:
                     n_others = _find_patterns(background, path, n_path, n_excluded, others)
                     _weigh_by_background(
@@ -54,7 +54,7 @@ def add_interactions(bins, background, trees, values, has_missing, quadrature, w
     The value of the features i and j is added at [i, j] or at [j, i]. The other arguments are those of
     `add_shapley_values`.
     """
-    nodes, ends, path, rows, others, room, table = work
+    nodes, ends, path, rows, others, workspace, table = work
     for t in range(len(trees[2]) - 1):
         for q in range(len(phi)):
             base, n_ends = find_ends(trees, t, values[t], q, has_missing, nodes, ends)
@@ -65,7 +65,7 @@ def add_interactions(bins, background, trees, values, has_missing, quadrature, w
                 n_path, n_excluded = follow_path(trees, t, ends[0][end], ends[1][end], nodes, path)
                 n_patterns = _find_patterns(bins, path, n_path, n_excluded, rows)
                 if background is None:
-                    _weigh_pairs_by_shares(path[3], n_path, rows, n_patterns, delta, quadrature, room, table)
+                    _weigh_pairs_by_shares(path[3], n_path, rows, n_patterns, delta, quadrature, workspace, table)
                 if background is not None:
                     n_others = _find_patterns(background, path, n_path, n_excluded, others)
                     _weigh_pairs_by_background(
@@ -227,7 +227,7 @@ def _add(by_pattern, pattern_of, sums):
 
 
 @inner_kernel
-def _weigh_by_shares(shares, n_path, rows, n_patterns, delta, quadrature, room, table):
+def _weigh_by_shares(shares, n_path, rows, n_patterns, delta, quadrature, workspace, table):
     """The Shapley values of each pattern: ``(o_j - z_j) ∫ Π_{i≠j} (o_i t + z_i (1 - t)) dt`` for t from 0 to 1.
 
     o_i is whether the row meets the conditions on feature i, and z_i the share of the branches. The integral is the sum
@@ -235,7 +235,7 @@ def _weigh_by_shares(shares, n_path, rows, n_patterns, delta, quadrature, room, 
     """
     meets, examples = rows[0], rows[2]
     positions, masses = quadrature
-    factors, before = room
+    factors, before = workspace
     n_positions = (n_path + 1) // 2
     for p in range(n_patterns):
         row = examples[p]
@@ -283,11 +283,11 @@ def _weigh_by_background(n_path, rows, n_patterns, others, n_others, delta, weig
 
 
 @inner_kernel
-def _weigh_pairs_by_shares(shares, n_path, rows, n_patterns, delta, quadrature, room, table):
+def _weigh_pairs_by_shares(shares, n_path, rows, n_patterns, delta, quadrature, workspace, table):
     """Half of ``(o_i - z_i) (o_j - z_j) ∫ Π_{k≠i,j} (o_k t + z_k (1 - t)) dt``, see `_weigh_by_shares`."""
     meets, examples = rows[0], rows[2]
     positions, masses = quadrature
-    factors, after = room
+    factors, after = workspace
     n_positions = (n_path + 1) // 2
     for p in range(n_patterns):
         row = examples[p]

@@ -20,31 +20,31 @@ _FUSE = {"contract"}
 
 
 @kernel
-def best_splits(histogram, scale, total, offsets, categorical, criterion, first, last, tie, room, gains, cuts):
+def best_splits(histogram, scale, total, offsets, categorical, criterion, first, last, tie, workspace, gains, cuts):
     """Gain and cut of the best split of each feature first ... last-1; gain 0 if no split improves the criterion.
 
     ``histogram * scale`` are weights that sum to `total` per class and to 1 in all. Of cuts equal within `tie` the
-    lowest wins. Missing values of a numeric feature are a leaf of their own in every split. `room` is a workspace with
-    four rows and a column for each bin of a feature.
+    lowest wins. Missing values of a numeric feature are a leaf of their own in every split. `workspace` has four rows
+    and a column for each bin of a feature.
     """
     best_splits_of(
-        histogram, scale, total, offsets, categorical, criterion, first, last, tie, 0.0, None, room, gains, cuts
+        histogram, scale, total, offsets, categorical, criterion, first, last, tie, 0.0, None, workspace, gains, cuts
     )  # fmt: skip
 
 
 @kernel
 def best_monotone_splits(
-    signs, histogram, scale, total, offsets, categorical, criterion, first, last, tie, room, gains, cuts
+    signs, histogram, scale, total, offsets, categorical, criterion, first, last, tie, workspace, gains, cuts
 ):  # fmt: skip
     """`best_splits` of two classes that keep the constraints `signs`, which are 1, -1 or 0 for each feature."""
     best_splits_of(
-        histogram, scale, total, offsets, categorical, criterion, first, last, tie, 0.0, signs, room, gains, cuts
+        histogram, scale, total, offsets, categorical, criterion, first, last, tie, 0.0, signs, workspace, gains, cuts
     )  # fmt: skip
 
 
 @inner_kernel
 def best_splits_of(
-    histogram, scale, total, offsets, categorical, criterion, first, last, tie, min_rows, signs, room, gains, cuts
+    histogram, scale, total, offsets, categorical, criterion, first, last, tie, min_rows, signs, workspace, gains, cuts
 ):  # fmt: skip
     """`best_splits` with at least `min_rows` rows on either side. If `min_rows` is positive, the histogram has one more
     row, after those of the classes, with the number of rows of each bin.
@@ -68,7 +68,12 @@ def best_splits_of(
         elif not categorical[f]:
             end -= 1  # a cut at the last bin is no split
         n_cuts = end - begin
-        left, pure_left, pure_right, of_class = room[0, :n_cuts], room[1, :n_cuts], room[2, :n_cuts], room[3, :n_cuts]
+        left, pure_left, pure_right, of_class = (
+            workspace[0, :n_cuts],
+            workspace[1, :n_cuts],
+            workspace[2, :n_cuts],
+            workspace[3, :n_cuts],
+        )
         for at in range(n_cuts):
             left[at] = pure_left[at] = pure_right[at] = 0.0
         for k in range(n_classes):
@@ -164,7 +169,7 @@ def _purity_of(contributed, whole, criterion):
 
 
 @kernel(fastmath=_FUSE)
-def best_splits_two(histogram, scale, total, offsets, categorical, criterion, first, last, tie, room, gains, cuts):
+def best_splits_two(histogram, scale, total, offsets, categorical, criterion, first, last, tie, workspace, gains, cuts):
     """`best_splits` for two classes and Gini, the most frequent case. The gain of a feature that cannot win against the
     features before it may be returned as 0.
 
@@ -173,7 +178,7 @@ def best_splits_two(histogram, scale, total, offsets, categorical, criterion, fi
     does not divide. Only if one of them is better, the cuts are examined one by one.
     """
     unsplit, found = (total[0] * total[0] + total[1] * total[1]) / (total[0] + total[1]), 0.0
-    left, left_1 = room[0], room[1]
+    left, left_1 = workspace[0], workspace[1]
     for f in range(first, last):
         end = np.uint64(offsets[f + 1] - 1)
         keep = 0.0 if categorical[f] else 1.0

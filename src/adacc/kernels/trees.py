@@ -324,10 +324,10 @@ def _search(
             histogram, packing, total, n_rows, offsets, categorical, first, last, tie, min_rows, signs, gains, cuts
         )
     if sizes is not None:
-        room = np.empty((4, max_bins(offsets, first, last)))
+        workspace = np.empty((4, max_bins(offsets, first, last)))
         best_splits_of(
-            histogram, scale, total, offsets, categorical, criterion, first, last, tie, min_rows, signs, room, gains,
-            cuts,
+            histogram, scale, total, offsets, categorical, criterion, first, last, tie, min_rows, signs, workspace,
+            gains, cuts,
         )  # fmt: skip
 
 

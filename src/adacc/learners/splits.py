@@ -54,14 +54,14 @@ class Splitter:
         self._leaves, self._classes = np.empty((4, n_classes)), np.empty(4, dtype=np.int64)
         self._lookup = np.empty(int(n_bins.max()), dtype=dtypes.CLASS)
         # A workspace for each thread, which searches the features from `first` on.
-        self._rooms: dict[int, Array] = defaultdict(lambda: np.empty((4, len(self._lookup))))
+        self._workspaces: dict[int, Array] = defaultdict(lambda: np.empty((4, len(self._lookup))))
         self._lookup_by_feature = [self._lookup[:n] for n in n_bins.tolist()]
 
     def find_best(self, histogram: Array, scale: Array, total: Array, first: int, last: int) -> None:
         """Find the best split of each feature from `first` to `last - 1`."""
         self._best_splits(
             histogram, scale, total, self.offsets, self.categorical,
-            self.criterion, first, last, TIE, self._rooms[first], self.gains, self.cuts,
+            self.criterion, first, last, TIE, self._workspaces[first], self.gains, self.cuts,
         )  # fmt: skip
 
     def choose(self, histogram: Array, scale: Array) -> tuple[Split, Array]:

@@ -21,8 +21,8 @@ from adacc.model.explanations import Explanation, PairEffect, ShapeFunction, Sha
 from adacc.model.shap_format import as_shap_trees
 
 
-class Rows(NamedTuple):
-    """Rows to explain, as a table and as the user gave them."""
+class RowsToExplain(NamedTuple):
+    """RowsToExplain to explain, as a table and as the user gave them."""
 
     table: Table
     native: Any
@@ -43,7 +43,9 @@ class Score:
         """Score of every row."""
         return self.slope * self.ensemble.scores(table) + self.shift
 
-    def explanation(self, rows: Rows, contributions: Array, intercept: Any, interactions: Array | None) -> Explanation:
+    def explanation(
+        self, rows: RowsToExplain, contributions: Array, intercept: Any, interactions: Array | None
+    ) -> Explanation:
         return Explanation(
             contributions, intercept, self.of(rows.table), self.names, self.outputs, rows.index, interactions,
             rows.native,
@@ -98,7 +100,7 @@ class AdditiveExplainer:
         bins = feature if isinstance(feature, CategoryBins) else NumericBins(np.empty(0))
         return bins, np.zeros((bins.n_bins, len(self.steps.constant)))
 
-    def explain(self, rows: Rows, background: Table | None, interactions: bool) -> Explanation:
+    def explain(self, rows: RowsToExplain, background: Table | None, interactions: bool) -> Explanation:
         """Contributions to the score of each row, minus their means over the background if there is one.
 
         With a background these are interventional Shapley values: for an additive model, the Shapley value of a feature
@@ -147,7 +149,7 @@ class TreeExplainer:
     def to_shap(self) -> dict[str, Any]:
         return as_shap_trees(self.shapley, self.score.names, self.score.slope, self.score.shift)
 
-    def explain(self, rows: Rows, background: Table | None, interactions: bool) -> Explanation:
+    def explain(self, rows: RowsToExplain, background: Table | None, interactions: bool) -> Explanation:
         """Shapley values of the score of each row; see `TreeShapley` for the meaning of the background."""
         if interactions:
             self.score.check_pairs()

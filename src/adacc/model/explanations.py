@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite
 
 from adacc.algorithms.base import Array
-from adacc.algorithms.catalog import suggestion
 from adacc.data.binning import BinMapper, CategoryBins, Feature, NumericBins
 from adacc.data.columns import ArrayTable, Table, read
 
@@ -197,8 +196,9 @@ class ShapeFunctions:
             return self.curves[feature]
         named = [curve for curve in self.curves if curve.name == feature]
         if not named:
-            hint = suggestion(feature, [curve.name for curve in self.curves])
-            raise KeyError(f"the model has no feature named {feature!r}{hint}")
+            some = ", ".join(repr(curve.name) for curve in self.curves[:10])
+            more = ", ..." if len(self.curves) > 10 else ""
+            raise KeyError(f"the model has no feature named {feature!r}, but {some}{more}")
         return named[0]
 
     def _contributions(self, table: Table) -> Iterator[tuple[int, Array]]:

@@ -12,7 +12,7 @@ import pandas as pd
 from joblib import effective_n_jobs
 
 from adacc.algorithms.catalog import FORESTS
-from adacc.comparison import contest, contestants, final_model, make_splits
+from adacc.comparison import available_methods, final_model, make_splits, run_comparison
 from adacc.comparison.cross_validation import Plan, expand_methods, unsupported
 from adacc.comparison.leaderboard import Leaderboard
 from adacc.comparison.leaderboard import report as as_plain_data
@@ -183,8 +183,8 @@ def compare(
     """
     if folds < 2:
         raise ValueError(f"folds must be at least 2, got {folds}")
-    everyone = contestants()
-    chosen = expand_methods([methods] if isinstance(methods, str) else methods, everyone)
+    available = available_methods()
+    chosen = expand_methods([methods] if isinstance(methods, str) else methods, available)
     problem = frame_problem(X, y, positive, groups, times)
     if metric not in problem.measures:
         known = ", ".join(problem.measures)
@@ -195,9 +195,9 @@ def compare(
         raise ValueError(f"methods must support {len(problem.labels)} classes, got {', '.join(left_out)}")
     plan = Plan(kept, n_estimators, random_state, tuple(left_out))
     splits = make_splits(problem, folds, repeats, random_state)
-    leaderboard = Leaderboard(problem, splits, plan, metric, everyone)
-    for outcome in contest(problem, splits, plan, effective_n_jobs(n_jobs)):
-        leaderboard.tell(outcome)
+    leaderboard = Leaderboard(problem, splits, plan, metric, available)
+    for outcome in run_comparison(problem, splits, plan, effective_n_jobs(n_jobs)):
+        leaderboard.add(outcome)
     if not leaderboard.ranking():
-        raise ValueError(f"no method completed all folds: {leaderboard.why_none()}")
+        raise ValueError(f"no method completed all folds: {leaderboard.failure_reasons()}")
     return Comparison(as_plain_data(leaderboard, "adacc.compare(X, y)", folds, repeats), problem, plan)
