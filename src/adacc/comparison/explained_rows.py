@@ -11,17 +11,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from adacc.estimators.base import BaseAdditiveClassifier
-from adacc.model.explanations import Explanation
+from adacc.evaluation.explanations import explain, value_ranks
 
 MANY_ROWS = 200
 MANY_FEATURES = 12
-
-
-def explain(model: BaseAdditiveClassifier, rows: Any, X: Any, background: Any = None) -> Explanation:
-    """Contributions relative to the background; without one, to the rows of X for stumps, else to the training rows."""
-    if background is None and model.fitted_model_.is_additive:
-        background = X
-    return model.explain(rows, background=background)
 
 
 def describe_contributions(
@@ -46,18 +39,10 @@ def describe_contributions(
             "feature": explained.feature_names[j],
             "mean_absolute": float(sizes[j]),
             "contributions": [float(f"{value:.4g}") for value in added[:, j]],
-            "levels": _levels(X.iloc[:, j])[rows].round(3).tolist(),
+            "levels": value_ranks(X.iloc[:, j])[rows].round(3).tolist(),
         }
         for j in order
     ]
-
-
-def _levels(values: pd.Series) -> NDArray[np.float64]:
-    """Rank of each number, from 0 to 1; NaN for values that are not numbers."""
-    if not pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values):
-        return np.full(len(values), np.nan)
-    ranks = values.rank(method="average").to_numpy(dtype=np.float64, na_value=np.nan)
-    return (ranks - 1.0) / max(np.nanmax(ranks, initial=2.0) - 1.0, 1.0)
 
 
 def describe_examples(

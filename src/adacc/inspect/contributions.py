@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from adacc.evaluation.explanations import explain, value_ranks
 from adacc.inspect.display import Display, column, named, rare_class, shortened
 from adacc.inspect.style import GREY, RARE, signed_colors, styled
 from adacc.model.explanations import Explanation
@@ -164,7 +165,7 @@ class BeeswarmDisplay(Display):
                     {
                         "feature": explained.feature_names[j],
                         "value": pd.Series(list(values), dtype=object),
-                        "level": _levels(values),
+                        "level": value_ranks(values),
                         "contribution": contributions[:, j],
                     }
                 )
@@ -272,7 +273,7 @@ class DependenceDisplay(Display):
         if self.color_feature is None:
             axes.scatter(x, y, s=8, c=np.where(y > 0.0, above, below), linewidths=0, alpha=0.7)
             return
-        level = _levels(self.points["color"].to_numpy())
+        level = value_ranks(self.points["color"].to_numpy())
         drawn = axes.scatter(x, y, s=8, c=level, cmap=LEVELS, vmin=0.0, vmax=1.0, linewidths=0, plotnonfinite=True)
         bar = self.figure_.colorbar(drawn, ax=axes, ticks=[0.0, 1.0], fraction=0.04)
         bar.ax.set_yticklabels(["low", "high"])
@@ -284,9 +285,7 @@ def _explain_binary(estimator: Any, X: Any, background: Any) -> tuple[Any, Expla
     """A fitted model of two classes, its explanation of X, and the sign that makes the rare class positive."""
     ((_, model),) = named([estimator]).items()
     sign = 1.0 if rare_class(model) == 1 else -1.0
-    if background is None and model.fitted_model_.is_additive:
-        background = X
-    return model, model.explain(X, background=background), sign
+    return model, explain(model, X, X, background), sign
 
 
 def _position(explained: Explanation, feature: int | str, argument: str) -> int:
@@ -298,16 +297,6 @@ def _position(explained: Explanation, feature: int | str, argument: str) -> int:
     if not -len(names) <= feature < len(names):
         raise ValueError(f"{argument} must be an index of the {len(names)} columns, got {feature}")
     return feature % len(names)
-
-
-def _levels(values: Any) -> NDArray[np.float64]:
-    """Rank of each number among the numbers, from 0 to 1; NaN for values that are not numbers."""
-    series = pd.Series(list(values))
-    if not pd.api.types.is_numeric_dtype(series):
-        return np.full(len(series), np.nan)
-    ranks = series.astype(np.float64).rank(method="average").to_numpy()
-    most = np.nanmax(ranks, initial=1.0)
-    return np.full(len(ranks), 0.5) if most <= 1.0 else (ranks - 1.0) / (most - 1.0)
 
 
 def swarm_offsets(x: NDArray[np.float64], n_bins: int = 60) -> NDArray[np.float64]:

@@ -104,7 +104,8 @@ class Trees:
         return used_features(self.nodes)
 
     @property
-    def _has_covers(self) -> bool:
+    def has_covers(self) -> bool:
+        """Whether the number of training rows of all nodes is known."""
         return not np.isnan(self.nodes["cover"]).any()
 
     def tree(self, t: int) -> NDArray[np.void]:
@@ -161,7 +162,7 @@ class Trees:
         return Tree(nodes["feature"], threshold, category, left, right, missing, prediction, gain, cover)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        fields = [field for field in dtypes.NODE.names or () if field != "cover" or self._has_covers]
+        fields = [field for field in dtypes.NODE.names or () if field != "cover" or self.has_covers]
         nodes = {f"node_{field}": np.ascontiguousarray(self.nodes[field]) for field in fields}
         return {"tree_sizes": np.diff(self.starts), **nodes}
 
