@@ -170,7 +170,7 @@ def _waterfall(contributions: list[tuple[str, float]], score: float) -> list[str
 def _format_model(
     model_file: ModelFile, X: pd.DataFrame | None, background: pd.DataFrame | None, options: Namespace
 ) -> str:
-    from adacc.comparison.explained_rows import explain
+    from adacc.evaluation.explanations import explain
 
     names = list(model_file.model.fitted_model_.column_names)
     if X is None:
