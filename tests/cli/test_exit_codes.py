@@ -140,18 +140,18 @@ def test_an_error_after_ctrl_c_was_handled_is_an_error(folder, tmp_path, monkeyp
     """Results that cannot be written."""
     from adacc.comparison.leaderboard import Leaderboard
 
-    tell, told = Leaderboard.tell, []
+    add, added = Leaderboard.add, []
 
-    def interrupted_tell(self, outcome):
-        told.append(outcome)
-        if len(told) == 2:
+    def interrupted_add(self, outcome):
+        added.append(outcome)
+        if len(added) == 2:
             signal.raise_signal(signal.SIGINT)
-        return tell(self, outcome)
+        return add(self, outcome)
 
     def full(*_):
         raise OSError(28, "No space left on device", "found.json")
 
-    monkeypatch.setattr(Leaderboard, "tell", interrupted_tell)
+    monkeypatch.setattr(Leaderboard, "add", interrupted_add)
     monkeypatch.setattr("adacc.cli.compare.write_json", full)
     code, _, err = command(
         "compare", folder / "old.csv", *CLAIMS, *SMALL, "--methods", "adacc1", "--json", tmp_path / "found.json"
