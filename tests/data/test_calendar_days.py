@@ -52,3 +52,19 @@ def test_whole_numbers_are_days(values):
 
 def test_numbers_are_dates_only_if_all_can_be():
     assert read_days([20240131, 20240231], "t").tolist() == [20240131, 20240231]  # there is no February 31
+
+
+@pytest.mark.parametrize(
+    ("values", "got"),
+    [
+        (["1", "x"], "'x'"),
+        (["2024-01-31", ""], "''"),
+        (["2024-01-31", "soon"], "'soon'"),
+        ([1.0, np.nan], "a missing value"),
+        ([1, 2.5], "'2.5'"),
+        (["2024-01-31", None], "a missing value"),
+    ],
+)
+def test_the_error_shows_the_value(values, got):
+    with pytest.raises(ValueError, match=f"got {got} in row 2$"):
+        read_days(values, "t")

@@ -49,7 +49,7 @@ def read_days(values: Any, name: str) -> NDArray[Any]:
     is_whole = np.isfinite(numbers) & (numbers == np.rint(numbers))
     if not is_whole.all():
         row = int(np.argmin(is_whole))
-        raise _error(name, row, "a missing value" if np.isnan(numbers[row]) else repr(str(times[row])))
+        raise _error(name, row, "a missing value" if str(times[row]) == "nan" else repr(str(times[row])))
     return _numbered_days(numbers.astype(np.int64))
 
 
@@ -83,14 +83,20 @@ def _parse(texts: NDArray[np.str_], name: str) -> NDArray[Any]:
     """The days of text in ISO format."""
     local = np.array([OFFSET.sub(r"\1", text) for text in texts])
     try:
-        return local.astype("datetime64[us]").astype("datetime64[D]")
+        days = local.astype("datetime64[us]").astype("datetime64[D]")
     except ValueError:
-        for row, text in enumerate(local):
-            try:
-                np.datetime64(text, "us")
-            except ValueError:
-                raise _error(name, row, repr(str(texts[row]))) from None
-        raise
+        days = np.array([_day(text) for text in local])
+    if np.isnat(days).any():
+        row = int(np.argmax(np.isnat(days)))
+        raise _error(name, row, repr(str(texts[row])))
+    return days
+
+
+def _day(text: str) -> np.datetime64:
+    try:
+        return np.datetime64(text, "us").astype("datetime64[D]")
+    except ValueError:
+        return np.datetime64("NaT", "D")
 
 
 def _numbered_days(numbers: NDArray[np.int64]) -> NDArray[Any]:
