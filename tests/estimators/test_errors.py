@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeRegressor
@@ -109,6 +110,12 @@ def test_an_interrupted_fit_leaves_nothing_behind():
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     assert vars(model) == before
+
+
+def test_a_lazy_frame_is_refused():
+    frame = pl.DataFrame(X, schema=["a", "b", "c"])
+    with pytest.raises(TypeError, match=r"got a LazyFrame; call its method collect\(\) first"):
+        adacc.AdaCC1Classifier().fit(frame.lazy(), y)
 
 
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")

@@ -142,11 +142,11 @@ def _format_all(own: dict[str, Own], others: dict[str, MethodInfo]) -> str:
     )
 
 
-def _format_own(own: Own, contestant: MethodInfo | None) -> str:
-    if contestant is None:
+def _format_own(own: Own, info: MethodInfo | None) -> str:
+    if info is None:
         compared = 'imbalanced-learn is not installed: pip install "adacc[compare]"'
     else:
-        compared = f"--methods {own.name}, shown as {contestant.label}"
+        compared = f"--methods {own.name}, shown as {info.label}"
     costs = {
         "given": "given by --costs; by default the costs of best F1 on the training rows",
         "learned": "learned by the method in each round",

@@ -61,15 +61,11 @@ def _error(name: str, row: int, got: str) -> ValueError:
 
 
 def _numbers(times: NDArray[Any]) -> NDArray[np.float64] | None:
-    """The times as numbers; None if the first is none."""
+    """The times as numbers, NaN for those that are none; None if the first is none."""
     try:
         return times.astype(np.float64)
     except ValueError:
-        try:
-            float(times[0])
-        except ValueError:
-            return None
-    return np.array([_number(text) for text in times])
+        return None if np.isnan(_number(times[0])) else np.array([_number(text) for text in times])
 
 
 def _number(text: str) -> float:
