@@ -14,7 +14,7 @@ import pandas as pd
 from document import fill
 
 from adacc.evaluation import statistics as stats
-from adacc.study.plan import label_of
+from adacc.evaluation.baselines import label_of
 from adacc.study.summary import MEASURES, Summary, read_summary
 
 HERE = Path(__file__).resolve().parent

@@ -15,7 +15,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import adacc
 from adacc.algorithms import METHODS
-from adacc.study.fold_trainer import FoldTrainer
+from adacc.evaluation.fold_data import FoldData
+from adacc.evaluation.fold_trainer import FoldTrainer
 from adacc.study.plan import Task, read_protocol
 from adacc.study.run import load, split
 
@@ -31,15 +32,16 @@ def main() -> None:
     data = load(options.dataset, None, options.data_dir)
     train, test = split(protocol, Task(options.dataset, 0, 0), data.target)
     X, X_test, y = data.frame.iloc[train], data.frame.iloc[test], data.target[train]
-    FoldTrainer(protocol, X, y, X_test, 0).predict(next(protocol.variants()))  # compiled, if it was not
+    fold = FoldData(X, y, X_test, list(protocol.rounds), 0)
+    FoldTrainer(fold, protocol.training_options).predict(*next(protocol.variants()))  # compiled, if it was not
 
     own = others = 0.0
-    trainer = FoldTrainer(protocol, X, y, X_test, 0)
+    trainer = FoldTrainer(fold, protocol.training_options)
     for variant in protocol.variants():
         if METHODS[variant.method].sampler is not None:
             continue
         began = perf_counter()
-        trainer.predict(variant)
+        trainer.predict(*variant)
         own += perf_counter() - began
         began = perf_counter()
         costs = protocol.costs if METHODS[variant.method].rule.uses_costs else [None]

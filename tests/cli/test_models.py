@@ -64,7 +64,7 @@ def test_the_command_says_what_python_says(folder, new, name):
 
 def test_a_model_is_what_compare_judged(folder, tmp_path):
     """The same costs, by F1 on the training rows, and rounds; and what to know of it is noted."""
-    from adacc.comparison.final_model import fit
+    from adacc.evaluation.training import fit_method
     from adacc.tables import check_features, kinds_of, read_frame
 
     drop = ["size", "code", "claim"]
@@ -76,7 +76,7 @@ def test_a_model_is_what_compare_judged(folder, tmp_path):
     frame = read_frame(folder / "old.parquet", drop, target="outcome")
     X, y = frame.drop(columns="outcome"), frame["outcome"].to_numpy()
     check_features(X)
-    due, model = fit("cgada", X, y, "fraud", rounds=5), adacc.load(tmp_path / "m.adacc")
+    due, model = fit_method("cgada", X, y, "fraud", rounds=5), adacc.load(tmp_path / "m.adacc")
     np.testing.assert_array_equal(model.decision_function(X), due.decision_function(X))
     costs = model.costs
     assert costs == due.costs

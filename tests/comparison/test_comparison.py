@@ -19,7 +19,6 @@ from adacc.comparison import (
     curves,
     data_checks,
     explained_rows,
-    final_model,
     leaderboard,
     make_splits,
     run_comparison,
@@ -27,6 +26,8 @@ from adacc.comparison import (
 from adacc.comparison.cross_validation import Job, find_method, run_job
 from adacc.comparison.leaderboard import Leaderboard, report
 from adacc.evaluation.baselines import BASELINES
+from adacc.evaluation.model_description import cost_of_others, describe_model
+from adacc.evaluation.training import fit_method, make_estimator
 
 FEW = ("adacc1", "cgada", "adamec-cal", "adaboost", "logistic-regression", "adaboost-threshold")
 
@@ -364,8 +365,8 @@ class TestModel:
     @pytest.mark.parametrize("positive", [0, 1])
     def test_shapes_add_up_to_scores_for_the_positive_class(self, positive):
         problem = make_problem()
-        fitted = final_model.fit("adacc2", problem.X, problem.y, pos_label=positive, rounds=15)
-        found = final_model.describe(fitted, positive, gaps={"a"})
+        fitted = fit_method("adacc2", problem.X, problem.y, pos_label=positive, rounds=15)
+        found = describe_model(fitted, positive, gaps={"a"})
         assert all((shape["missing"] is None) == (shape["feature"] != "a") for shape in found["shapes"])
         row = problem.X.iloc[0]
         total = 0.0
@@ -388,18 +389,18 @@ class TestModel:
     def test_costs_are_searched_where_there_are_any(self):
         problem = make_problem()
         search = adacc.CostSearchCV(adacc.AdaC2Classifier(n_estimators=10), cv="training").fit(problem.X, problem.y)
-        fitted = final_model.fit("adac2", problem.X, problem.y, rounds=10)
-        assert final_model.cost_of_others(fitted, 1) == search.best_costs_[0]
-        assert final_model.describe(fitted, 1)["cost"] == search.best_costs_[0]
-        assert final_model.cost_of_others(final_model.fit("adacc1", problem.X, problem.y, rounds=2), 1) is None
+        fitted = fit_method("adac2", problem.X, problem.y, rounds=10)
+        assert cost_of_others(fitted, 1) == search.best_costs_[0]
+        assert describe_model(fitted, 1)["cost"] == search.best_costs_[0]
+        assert cost_of_others(fit_method("adacc1", problem.X, problem.y, rounds=2), 1) is None
 
     def test_a_forest_has_bags_and_main_effects_but_no_course(self):
         problem = make_problem()
-        fitted = final_model.fit("adacc-forest", problem.X, problem.y, 1, rounds=7, seed=3, calibration="sigmoid")
+        fitted = fit_method("adacc-forest", problem.X, problem.y, 1, rounds=7, seed=3, calibration="sigmoid")
         due = adacc.AdaCCForestClassifier(n_estimators=7, random_state=3, calibration="sigmoid")
         due.fit(problem.X, problem.y)
         np.testing.assert_array_equal(fitted.predict_proba(problem.X), due.predict_proba(problem.X))
-        found = final_model.describe(fitted, 1)
+        found = describe_model(fitted, 1)
         shares = dict(zip(problem.X, fitted.feature_importances_.tolist(), strict=True))
         assert {each["feature"]: each["share"] for each in found.pop("importances")} == {
             name: share for name, share in shares.items() if share
@@ -408,12 +409,12 @@ class TestModel:
         nothing = {"cost": None, "main_share": None, "rounds_history": None}
         assert found == {"rounds": len(fitted.estimators_), "bags": 7 + 3 + 3, **nothing}
         with pytest.raises(ValueError, match="adacc-forest has no option 'costs'"):
-            final_model.choose("adacc-forest", costs="balanced")
+            make_estimator("adacc-forest", costs="balanced")
 
     @pytest.mark.parametrize("positive", [0, 1])
     def test_contributions_are_those_of_explain_for_rows_of_both_classes(self, positive):
         problem = make_problem()
-        fitted = final_model.fit("adacc1", problem.X, problem.y, pos_label=positive, rounds=20)
+        fitted = fit_method("adacc1", problem.X, problem.y, pos_label=positive, rounds=20)
         found = explained_rows.describe_contributions(fitted, problem.X, problem.y, positive)
         every = (1 if positive == 1 else -1) * fitted.explain(problem.X, background=problem.X).frame()
         n_rows = min(100, (problem.y == 0).sum()) + min(100, (problem.y == 1).sum())
@@ -431,7 +432,7 @@ class TestModel:
 
     def test_examples_are_a_clear_a_borderline_and_a_missed_row(self):
         problem = make_problem()
-        fitted = final_model.fit("adacc1", problem.X, problem.y, pos_label=1, rounds=10)
+        fitted = fit_method("adacc1", problem.X, problem.y, pos_label=1, rounds=10)
         numbers = list(range(1, len(problem.y) + 1))
         found = explained_rows.describe_examples(fitted, problem.X, problem.y, 1, numbers)
         assert [each["kind"] for each in found] == ["clear positive", "borderline", "missed positive"]
@@ -451,7 +452,7 @@ class TestModel:
     def test_boosted_trees_have_a_course_and_main_effects(self):
         problem = make_problem()
         fitted = adacc.AdaCC2Classifier(n_estimators=4, max_depth=3).fit(problem.X, problem.y)
-        found = final_model.describe(fitted, 1, X=problem.X)
+        found = describe_model(fitted, 1, X=problem.X)
         assert (found["rounds"], found["bags"]) == (4, None)
         curves = fitted.shape_functions(problem.X)
         assert found["main_share"] == curves.main_share

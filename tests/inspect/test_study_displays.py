@@ -6,8 +6,8 @@ import pytest
 from small_study import command, fake, plan, write_files
 
 from adacc.evaluation import statistics as stats
+from adacc.evaluation.baselines import label_of
 from adacc.inspect import CriticalDifferenceDisplay, LearningCurveDisplay, RankDisplay
-from adacc.study.plan import label_of
 from adacc.study.store import Store
 from adacc.study.summary import summarise
 

@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from adacc.evaluation.baselines import label_of
 from adacc.evaluation.statistics import ranks
 from adacc.study import multiclass_tables
 from adacc.study.multiclass_plan import read_plan
-from adacc.study.plan import label_of, read_protocol
+from adacc.study.plan import read_protocol
 from adacc.study.summary import read_summary
 from adacc.study.tables import render
 

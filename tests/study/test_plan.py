@@ -8,8 +8,9 @@ import pytest
 
 from adacc.algorithms import METHODS
 from adacc.datasets import CATALOGUE
-from adacc.evaluation.baselines import BASELINES
-from adacc.study.plan import IN_TWO_DIALECTS, Protocol, Task, Variant, check, choose_methods, label_of, read_protocol
+from adacc.evaluation.baselines import BASELINES, label_of
+from adacc.evaluation.fold_trainer import TrainingOptions
+from adacc.study.plan import IN_TWO_DIALECTS, Protocol, Task, Variant, check, choose_methods, read_protocol
 
 PAPER = read_protocol("paper")
 FOREST = read_protocol("forest")
@@ -142,3 +143,7 @@ def test_a_study_of_earlier_versions_has_a_table_of_methods(tmp_path):
     path.write_text(text.replace(f"methods = [{names}]\n", "") + table)
     assert read_protocol(path) == FOREST
     assert [label_of(name) for name in FOREST.methods] == ["AdaCC1", "AdaCC2"]
+
+
+def test_the_comparison_trains_as_the_paper():
+    assert read_protocol("paper").training_options == TrainingOptions()

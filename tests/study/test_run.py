@@ -9,7 +9,7 @@ from small_study import FEW, all_tables_of, plan, write_files
 
 from adacc.datasets import CATALOGUE, TableError, UnknownSetError
 from adacc.evaluation import baselines
-from adacc.study.fold_trainer import FoldTrainer
+from adacc.evaluation.fold_trainer import FoldTrainer
 from adacc.study.plan import Task
 from adacc.study.run import Data, begin, check_sets, compute, load, run, split, work
 from adacc.study.store import DamagedResultWarning, Store, StudyError
@@ -82,10 +82,10 @@ def test_a_crash_is_a_row_with_its_traceback(paths, tmp_path, monkeypatch):
 
     really = FoldTrainer.predict
 
-    def predict(self, variant):
-        if variant.method == "adacc1":
+    def predict(self, method, dialect):
+        if method == "adacc1":
             raise ZeroDivisionError("on purpose")
-        return really(self, variant)
+        return really(self, method, dialect)
 
     def nothing_to_say(fold):
         return lambda X: {1: np.full(len(X), np.nan)}

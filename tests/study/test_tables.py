@@ -16,7 +16,8 @@ from sklearn.metrics import average_precision_score, balanced_accuracy_score, f1
 from small_study import FORMATS, all_tables_of, command, fake, plan
 from statsmodels.stats.multitest import multipletests
 
-from adacc.study.plan import label_of, read_protocol
+from adacc.evaluation.baselines import label_of
+from adacc.study.plan import read_protocol
 from adacc.study.store import Store, StudyError
 from adacc.study.summary import MEASURES, Summary, read_summary, summarise
 from adacc.study.tables import BEST, SECOND, Table, all_tables, render

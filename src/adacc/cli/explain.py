@@ -208,7 +208,7 @@ def _curves(model_file: ModelFile, features: list[int]) -> list[str]:
 
 
 def _headline(model_file: ModelFile) -> str:
-    from adacc.comparison.final_model import n_bags
+    from adacc.estimators.forest import n_bags
     from adacc.report.text import size
 
     labels = [printable(label, 40) for label in model_file.labels]
@@ -223,9 +223,9 @@ def _headline(model_file: ModelFile) -> str:
 
 def _write_report(model_file: ModelFile, row: dict[str, Any] | None, options: Namespace) -> None:
     import adacc
-    from adacc.comparison.final_model import describe
+    from adacc.evaluation.baselines import label_of
+    from adacc.evaluation.model_description import describe_model
     from adacc.report import write
-    from adacc.study.plan import label_of
 
     positive = model_file.labels[model_file.positive or 0]
     result = {
@@ -240,7 +240,7 @@ def _write_report(model_file: ModelFile, row: dict[str, Any] | None, options: Na
         "model": {
             "method": model_file.method,
             "label": label_of(model_file.method),
-            **describe(model_file.model, positive),
+            **describe_model(model_file.model, positive),
             "row": row,
         },
     }

@@ -105,7 +105,7 @@ def _write(
 
 
 def _size(model: BaseAdditiveClassifier) -> str:
-    from adacc.comparison.final_model import n_bags
+    from adacc.estimators.forest import n_bags
     from adacc.report.text import size
 
     return size(model.n_iter_, n_bags(model))

@@ -18,10 +18,10 @@ from adacc.cli.train_shared import (
     monotonic_by_name,
     split_columns,
 )
-from adacc.comparison.final_model import choose_booster
 from adacc.distributed.memory import read_size
 from adacc.distributed.parquet import count_pairs, fit_partitions, open_partitions
 from adacc.distributed.partition_stats import PartitionTask
+from adacc.evaluation.training import make_booster
 from adacc.tables.chunks import Chunks
 from adacc.tables.features import check_chunks
 from adacc.tables.target import choose_positive, count_labels, name_of_rest
@@ -68,7 +68,7 @@ def train_from_disk(options: Namespace, spec: DecisionSpec | None) -> TrainingRe
         relabel, positive = _merge_rest(positive, name_of_rest(labels)), str(positive)
         values = relabel(values)
     costs = costs_by_label(options.costs, values)
-    estimator = choose_booster(
+    estimator = make_booster(
         options.method, positive, options.rounds, options.seed, costs,
         monotonic_cst=monotonic_by_name(options.monotonic, chunks.kinds, values, positive), n_jobs=options.jobs,
     )  # fmt: skip

@@ -201,9 +201,9 @@ def _in_memory(options: Namespace, spec: DecisionSpec | None) -> TrainingResult:
     from sklearn.metrics import confusion_matrix
 
     from adacc.algorithms.catalog import FORESTS
-    from adacc.comparison.final_model import fit
     from adacc.comparison.held_out import problem_of
     from adacc.comparison.splits import check_dependence
+    from adacc.evaluation.training import fit_method
     from adacc.tables import check_features, kinds_of, read_frame
 
     not_features = split_columns(options)
@@ -224,7 +224,7 @@ def _in_memory(options: Namespace, spec: DecisionSpec | None) -> TrainingResult:
         "monotonic_cst": monotonic_by_name(options.monotonic, kinds, labels.y, labels.positive),
         "metric": options.metric, "n_jobs": options.jobs or cpu_count(),
     }  # fmt: skip
-    model = fit(
+    model = fit_method(
         options.method, X, labels.y, seed=options.seed, groups=problem.dependence, in_time=time is not None,
         decision=None if spec is None else str(spec), **training,
     )  # fmt: skip

@@ -16,9 +16,9 @@ from adacc.cli.train_shared import TrainingResult
 def describe(options: Namespace, trained: TrainingResult) -> dict[str, Any]:
     """The trained model, its training rows and its held-out estimate as plain data."""
     import adacc
-    from adacc.comparison.final_model import n_bags
+    from adacc.estimators.forest import n_bags
+    from adacc.evaluation.baselines import label_of
     from adacc.schemas import head
-    from adacc.study.plan import label_of
 
     model, class_rows = trained.model, trained.counts.sum(axis=1)
     labels = model.classes_.tolist()

@@ -23,19 +23,18 @@ from threadpoolctl import threadpool_limits
 
 from adacc.algorithms import METHODS
 from adacc.algorithms.catalog import FORESTS, suggestion
-from adacc.comparison import final_model
 from adacc.comparison.multiclass_problem import MulticlassProblem
 from adacc.comparison.problem import BaseProblem
 from adacc.comparison.splits import Split
 from adacc.estimators.unseen_categories import unseen_ignored
 from adacc.evaluation.baselines import BASELINES
 from adacc.evaluation.fold_data import FoldData
+from adacc.evaluation.fold_trainer import FoldTrainer, TrainingOptions
 from adacc.evaluation.predictions import ClassPredictions, Predictions
 from adacc.evaluation.scorers import predictions_of
+from adacc.evaluation.training import make_estimator
 from adacc.evaluation.workers import in_parallel
 from adacc.kernels.jit import Compilation
-from adacc.study.fold_trainer import FoldTrainer
-from adacc.study.plan import Protocol, Variant, choose_methods, read_protocol
 
 QUICK = (
     "lightgbm", "lightgbm-threshold", "xgboost", "xgboost-threshold", "hist-gradient-boosting",
@@ -70,12 +69,6 @@ class Plan:
     seed: int
     left_out: tuple[str, ...] = ()  # chosen methods that support two classes only
 
-    @property
-    def protocol(self) -> Protocol:
-        """The paper's protocol (cost grid and tuning) with the methods, rounds and seed of this plan."""
-        chosen = choose_methods(PAPER, self.methods)
-        return replace(chosen, rounds=(self.rounds,), seed=self.seed)
-
     def jobs(self, n_splits: int, several_classes: bool = False) -> list[Job]:
         """Units of work: the boosting methods run together on a split of two classes, as they share the binned data."""
         boosting = tuple(name for name in self.methods if name in METHODS)
@@ -86,9 +79,6 @@ class Plan:
     def rounds_of(self, method: str) -> int | None:
         """`n_estimators` of an adacc method as in the comparison: None, its default, for a forest."""
         return None if method in FORESTS else self.rounds
-
-
-PAPER = read_protocol("paper")
 
 
 def available_methods() -> dict[str, MethodInfo]:
@@ -215,9 +205,9 @@ def _run_on_rows(
         (name,) = job.methods
         return [_timed(job.split, name, partial(_only, BASELINES[name].predict, fold), 0.0)]
     with Stopwatch() as binning:
-        trainer = FoldTrainer(plan.protocol, X, y, X_test, seed)
+        trainer = FoldTrainer(fold, TrainingOptions())
         trainer.bin_rows()
-    calls = {name: partial(_only, trainer.predict, Variant(name, "paper")) for name in job.methods}
+    calls = {name: partial(_only, trainer.predict, name) for name in job.methods}
     return [_timed(job.split, name, predict, binning.seconds) for name, predict in calls.items()]
 
 
@@ -228,11 +218,11 @@ def _only(predict: Callable[[Any], dict[int, Predictions]], given: Any) -> Predi
 
 
 def _predict_classes(name: str, fold: FoldData) -> ClassPredictions:
-    """Fit a method to several classes, as `adacc.comparison.final_model` does, and predict the test rows."""
+    """Fit a method to several classes, as `fit_method` does, and predict the test rows."""
     if name in BASELINES:
         return BASELINES[name].predict_classes(fold)
     (rounds,) = fold.rounds
-    model = final_model.choose(name, rounds=rounds, seed=fold.seed, in_time=fold.in_time)
+    model = make_estimator(name, rounds=rounds, seed=fold.seed, in_time=fold.in_time)
     return predictions_of(model.fit(fold.X, fold.y, groups=fold.groups), fold.X_test)
 
 

@@ -11,7 +11,6 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from adacc.comparison import final_model
 from adacc.comparison.binary_problem import Problem
 from adacc.comparison.leaderboard import spread
 from adacc.comparison.multiclass_problem import MulticlassProblem
@@ -21,6 +20,7 @@ from adacc.estimators.base import BaseAdditiveClassifier
 from adacc.estimators.unseen_categories import unseen_ignored
 from adacc.evaluation.baseline_models import FOREST_TIME_FOLDS
 from adacc.evaluation.measure_scorer import predictions_of_votes
+from adacc.evaluation.training import fit_method
 
 FOLDS = 5
 
@@ -45,7 +45,7 @@ def cross_validate(
 ) -> dict[str, Any]:
     """The measures of a method on held-out rows, as plain data.
 
-    Each model is fitted with the same parameters of `final_model.fit` to the labels `y`. `folds` None is `FOLDS`, of
+    Each model is fitted with the same parameters of `fit_method` to the labels `y`. `folds` None is `FOLDS`, of
     which only the last is held out if there are many rows. Raises TableError if the rows cannot be split.
     """
     splits = make_splits(problem, folds or FOLDS, 1, seed)
@@ -68,7 +68,7 @@ def _evaluate(
     problem: BaseProblem, y: NDArray[Any], split: Split, method: str, seed: int, training: dict[str, Any]
 ) -> dict[str, Any]:
     groups = None if problem.dependence is None else problem.dependence[split.train]
-    model = final_model.fit(
+    model = fit_method(
         method, problem.X.iloc[split.train], y[split.train], seed=seed, groups=groups,
         in_time=problem.time is not None, **training,
     )  # fmt: skip

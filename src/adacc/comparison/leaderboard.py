@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from adacc.comparison import explained_rows, final_model
+from adacc.comparison import explained_rows
 from adacc.comparison.binary_problem import Problem
 from adacc.comparison.cross_validation import MethodInfo, Outcome, Plan, pool_predictions
 from adacc.comparison.data_checks import check_data
@@ -21,7 +21,9 @@ from adacc.comparison.decision import HeldOutScores, describe_decision
 from adacc.comparison.multiclass_problem import MulticlassProblem
 from adacc.comparison.problem import BaseProblem
 from adacc.comparison.splits import Split, describe
+from adacc.evaluation.model_description import describe_model
 from adacc.evaluation.statistics import holm, resampled_t_test
+from adacc.evaluation.training import fit_method
 from adacc.schemas import head
 
 SIGNIFICANCE_LEVEL = 0.05
@@ -223,11 +225,11 @@ def _best_own_model(leaderboard: Leaderboard, table: list[dict[str, Any]]) -> di
                 rounds = plan.rounds_of(entry["name"])
                 positive = None if isinstance(problem, MulticlassProblem) else 1
                 examples = None if positive is None else beside.submit(_examples, leaderboard, entry["name"])
-                fitted = final_model.fit(
+                fitted = fit_method(
                     entry["name"], problem.X, problem.y, pos_label=positive, rounds=rounds, seed=plan.seed,
                     groups=problem.dependence, in_time=problem.time is not None,
                 )  # fmt: skip
-                described = final_model.describe(fitted, positive, set(with_missing), problem.X)
+                described = describe_model(fitted, positive, set(with_missing), problem.X)
                 if examples is not None:
                     described["contributions"] = explained_rows.describe_contributions(
                         fitted, problem.X, problem.y, positive, plan.seed
@@ -250,7 +252,7 @@ def _examples(leaderboard: Leaderboard, method: str) -> list[dict[str, Any]]:
     """Explained test rows of the last split, by a model that is fitted to its training rows."""
     problem, plan, split = leaderboard.problem, leaderboard.plan, leaderboard.splits[-1]
     groups = None if problem.dependence is None else problem.dependence[split.train]
-    fitted = final_model.fit(
+    fitted = fit_method(
         method, problem.X.iloc[split.train], problem.y[split.train], pos_label=1, rounds=plan.rounds_of(method),
         seed=plan.seed, groups=groups, in_time=problem.time is not None,
     )  # fmt: skip

@@ -345,14 +345,16 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         return tags
 
 
-def n_bags(forest: AdaCCForestClassifier) -> int:
-    """Number of bags, and so of boosters, of a fitted forest."""
-    training = forest.fitted_model_.training
+def n_bags(model: BaseAdditiveClassifier) -> int | None:
+    """Number of bags, and so of boosters, of a fitted forest; None for other models."""
+    if not isinstance(model, AdaCCForestClassifier):
+        return None
+    training = model.fitted_model_.training
     recorded = training.get("n_bags") if isinstance(training, dict) else None
     if isinstance(recorded, int):
         return recorded
     # Forests of version 0.1 did not record it: they had six balanced bags per ratio-10 bag.
-    n_balanced = forest.n_estimators if isinstance(forest.n_estimators, int) else BAGS_FOR_MANY_ROWS
+    n_balanced = model.n_estimators if isinstance(model.n_estimators, int) else BAGS_FOR_MANY_ROWS
     return n_balanced + max(n_balanced // BALANCED_BAGS_PER_RATIO_BAG, 1)
 
 

@@ -35,6 +35,9 @@ from adacc.estimators.unseen_categories import unseen_ignored
 from adacc.model.decision_spec import DecisionSpec, read_decision
 from adacc.model.fitted import FittedModel
 
+PAPER_COSTS = tuple(step / 10 for step in range(1, 11))
+"""Candidate costs of the negative class in the AdaCC paper; that of the positive class is 1."""
+
 
 class Best(NamedTuple):
     """The best candidate of a search."""
@@ -354,7 +357,7 @@ def _paper_grid(labels: list[Any], class_weight: Array, negative_class: int) -> 
     """Two classes: 1 for the positive, 0.1 ... 1 for the negative; else ten steps from equal to balanced costs."""
     if len(labels) == 2:
         negative = labels[negative_class]
-        return [{label: step / 10 if label == negative else 1.0 for label in labels} for step in range(1, 11)]
+        return [{label: cost if label == negative else 1.0 for label in labels} for cost in PAPER_COSTS]
     rarity = class_weight.min() / class_weight
     return [dict(zip(labels, (rarity**power).tolist(), strict=True)) for power in np.linspace(0.0, 1.0, 10)]
 

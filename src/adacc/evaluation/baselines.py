@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
-from adacc.algorithms.catalog import FORESTS
+from adacc.algorithms.catalog import FORESTS, METHODS
 from adacc.evaluation import baseline_models as models
 from adacc.evaluation import multiclass_models as multiclass
 from adacc.evaluation.fold_data import Array, FoldData, Scores
@@ -296,3 +296,8 @@ BASELINES = {
         fit_classes=multiclass.logistic_regression,
     ),
 }
+
+
+def label_of(method: str) -> str:
+    """The label of a method of adacc or of a baseline, for tables and figures."""
+    return METHODS[method].label if method in METHODS else BASELINES[method].name

@@ -10,9 +10,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from adacc import metrics
+from adacc.evaluation.baselines import label_of
 from adacc.inspect.display import Display, as_rare, named
 from adacc.inspect.style import line_of, styled
-from adacc.study.plan import label_of
 from adacc.study.summary import Summary
 
 BY_PREDICTION: dict[str, Callable[..., float]] = {

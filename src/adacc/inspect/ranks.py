@@ -9,9 +9,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from adacc.evaluation import statistics as stats
+from adacc.evaluation.baselines import label_of
 from adacc.inspect.display import Display
 from adacc.inspect.style import styled
-from adacc.study.plan import label_of
 from adacc.study.summary import Summary
 
 

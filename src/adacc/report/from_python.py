@@ -12,7 +12,7 @@ import pandas as pd
 from joblib import effective_n_jobs
 
 from adacc.algorithms.catalog import FORESTS
-from adacc.comparison import available_methods, final_model, make_splits, run_comparison
+from adacc.comparison import available_methods, make_splits, run_comparison
 from adacc.comparison.cross_validation import Plan, expand_methods, unsupported
 from adacc.comparison.leaderboard import Leaderboard
 from adacc.comparison.leaderboard import report as as_plain_data
@@ -21,6 +21,7 @@ from adacc.comparison.reading import frame_problem
 from adacc.estimators.base import BaseAdditiveClassifier
 from adacc.evaluation.baseline_classifier import BaselineClassifier
 from adacc.evaluation.baselines import BASELINES
+from adacc.evaluation.training import fit_method
 from adacc.report import multiclass_text, page, text
 from adacc.report.notebook import to_html
 
@@ -105,7 +106,7 @@ class Comparison:
         if name in BASELINES and name not in FORESTS:
             baseline = BaselineClassifier(name, plan.rounds, positive, in_time, plan.seed)
             return baseline.fit(problem.X, labels, groups)
-        return final_model.fit(
+        return fit_method(
             name, problem.X, labels, pos_label=positive, rounds=plan.rounds_of(name), seed=plan.seed,
             groups=groups, in_time=in_time,
         )  # fmt: skip

@@ -10,8 +10,8 @@ from typing import Any
 
 from adacc.algorithms import METHODS
 from adacc.algorithms.catalog import suggestion
-from adacc.evaluation.baselines import BASELINES
-from adacc.study.plan import Task, check_set_names, check_whole, label_of, read_entries
+from adacc.evaluation.baselines import BASELINES, label_of
+from adacc.study.plan import Task, check_set_names, check_whole, read_entries
 
 PROBLEM = "multiclass"
 """The entry `problem` of such a study, in TOML files and in its folder."""

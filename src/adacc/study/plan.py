@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from adacc.algorithms import METHODS
 from adacc.algorithms.catalog import suggestion
 from adacc.evaluation.baselines import BASELINES
+from adacc.evaluation.fold_trainer import TrainingOptions
 from adacc.learners.splits import CRITERIA
 
 IN_TWO_DIALECTS = ("adacc1", "adan-cc1", "csb1", "adac1", "adac3", "adacost", "smoteboost")
@@ -72,6 +73,11 @@ class Protocol:
         for method in self.methods:
             for dialect in self.dialects if method in IN_TWO_DIALECTS else self.dialects[:1]:
                 yield Variant(method, dialect)
+
+    @property
+    def training_options(self) -> TrainingOptions:
+        """How the methods of adacc are trained."""
+        return TrainingOptions(self.costs, self.tuned_on, self.max_bins, self.criterion)
 
     def baselines_of(self, task: Task) -> list[str]:
         """The baselines of a task."""
@@ -138,11 +144,6 @@ def read_entries(name: str | Path) -> dict[str, Any]:
         return tomllib.loads(text)
     except ValueError as error:
         raise ValueError(f"study {str(name)!r}: {error}") from None
-
-
-def label_of(method: str) -> str:
-    """The label of a method in tables and figures."""
-    return METHODS[method].label if method in METHODS else BASELINES[method].name
 
 
 def choose_methods(protocol: Protocol, names: Iterable[str]) -> Protocol:

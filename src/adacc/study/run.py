@@ -24,9 +24,9 @@ from adacc.datasets.store import find
 from adacc.estimators.unseen_categories import unseen_ignored
 from adacc.evaluation.baselines import BASELINES
 from adacc.evaluation.fold_data import FoldData
+from adacc.evaluation.fold_trainer import FoldTrainer
 from adacc.evaluation.predictions import Predictions
 from adacc.evaluation.workers import in_parallel
-from adacc.study.fold_trainer import FoldTrainer
 from adacc.study.plan import Protocol, Task
 from adacc.study.store import Result, Series, Store, StudyError
 
@@ -114,11 +114,11 @@ def compute(protocol: Protocol, task: Task, data: Data) -> Result:
             series.append(Series(method, dialect, T, each.cost, library, seconds, each.measures, error))
             scores.append(each.scores)
 
-    trainer = FoldTrainer(protocol, X, y, X_test, seed)
+    fold = FoldData(X, y, X_test, list(protocol.rounds), seed)
+    trainer = FoldTrainer(fold, protocol.training_options)
     own = f"adacc {version('adacc')}"
     for variant in protocol.variants():
-        add(*variant, own, protocol.rounds, partial(trainer.predict, variant))
-    fold = FoldData(X, y, X_test, list(protocol.rounds), seed)
+        add(*variant, own, protocol.rounds, partial(trainer.predict, *variant))
     for name in protocol.baselines_of(task):
         baseline = BASELINES[name]
         library = f"{baseline.library} {version(baseline.library)}"

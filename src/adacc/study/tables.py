@@ -12,7 +12,7 @@ import pandas as pd
 
 from adacc.evaluation import measures
 from adacc.evaluation import statistics as stats
-from adacc.study.plan import label_of
+from adacc.evaluation.baselines import label_of
 from adacc.study.summary import NO_ROUNDS, SetSummary, Summary, read_summary, write_summary
 
 __all__ = ["Table", "all_tables", "read_summary", "render", "write_all"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -19,39 +20,57 @@ from adacc.estimators.booster import settings_of
 from adacc.estimators.classifiers import BoostingClassifier
 from adacc.estimators.input_validation import read_training
 from adacc.estimators.scoring import BY_COUNTS, scores_by_counts
-from adacc.estimators.search import train_candidates
+from adacc.estimators.search import PAPER_COSTS, train_candidates
+from adacc.evaluation.fold_data import FoldData
 from adacc.evaluation.predictions import Predictions
 from adacc.metrics import f1_of_counts
 from adacc.model.calibration import Calibrator
 from adacc.model.decision import decision_scores
 from adacc.model.ensemble import Ensemble
-from adacc.study.plan import Protocol, Variant
 
 VALIDATION_SHARE = 0.4
-"""Share of the training rows on which costs are tuned, if the protocol says "validation"."""
+"""Share of the training rows on which costs are tuned if `tuned_on` is "validation"."""
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """How the methods are trained; the defaults are those of the paper.
+
+    Attributes
+    ----------
+    costs : tuple of float
+        Candidate costs of the negative class; that of the positive class is 1.
+    tuned_on : {"training", "validation"}
+        Rows on which the cost has the best F1: the training rows, or a part of them that is held out.
+    max_bins : int or None
+        Maximum number of bins of a feature; None: one per distinct value.
+    criterion : str
+        Split criterion.
+    """
+
+    costs: tuple[float, ...] = PAPER_COSTS
+    tuned_on: str = "training"
+    max_bins: int | None = 255
+    criterion: str = "gini"
 
 
 class FoldTrainer:
-    """The training and test rows of a fold, shared by all methods.
+    """Trains the methods on one fold of two classes; they share the binned rows.
 
     Parameters
     ----------
-    protocol : Protocol
-        The study.
-    X, y : frame, array of 0 and 1
-        Training rows; 1 is the positive class.
-    X_test : frame
-        Test rows.
-    seed : int
-        Random seed of samplers and of the split for tuning.
+    fold : FoldData
+        Training and test rows, numbers of rounds and the random seed.
+    options : TrainingOptions
+        Candidate costs, and how stumps are grown.
     """
 
-    def __init__(self, protocol: Protocol, X: Any, y: NDArray[Any], X_test: Any, seed: int) -> None:
-        self.protocol, self.seed, self.test = protocol, seed, read(_plain(X_test))
-        problem = read_training(BoostingClassifier(pos_label=1), _plain(X), y)
+    def __init__(self, fold: FoldData, options: TrainingOptions) -> None:
+        self.fold, self.options, self.test = fold, options, read(_plain(fold.X_test))
+        problem = read_training(BoostingClassifier(pos_label=1), _plain(fold.X), fold.y)
         self.problem, self.held_out = problem, None
-        if protocol.tuned_on == "validation":
-            self.problem, self.held_out = problem.split(VALIDATION_SHARE, seed)
+        if options.tuned_on == "validation":
+            self.problem, self.held_out = problem.split(VALIDATION_SHARE, fold.seed)
         self._threads = Threads(1)
         self._trained: dict[Any, Trained] = {}
         self._calibrators: dict[Any, Calibrator] = {}
@@ -60,26 +79,26 @@ class FoldTrainer:
         """Bin the rows now, so that the time is not part of the first method's time."""
         _ = self._session
 
-    def predict(self, variant: Variant) -> dict[int, Predictions]:
+    def predict(self, method: str, dialect: str = "paper") -> dict[int, Predictions]:
         """Predictions for the test rows, by number of rounds."""
-        settings = self._settings(variant)
+        settings = self._settings(method, dialect)
         if settings.rule.uses_costs:
             return dict(self._tuned(settings))
         (trained,) = self._train([settings])
-        return {T: Predictions(*self._scores(settings, trained, T, self.test)) for T in self.protocol.rounds}
+        return {T: Predictions(*self._scores(settings, trained, T, self.test)) for T in self.fold.rounds}
 
     def _tuned(self, settings: Settings) -> Iterator[tuple[int, Predictions]]:
         """For each number of rounds, the predictions at the cost of best F1; ties go to the smallest cost."""
-        costs = self.protocol.costs
+        costs = self.options.costs
         candidates = [settings.with_costs({0: cost, 1: 1.0}) for cost in costs]
         models = self._train(candidates)
         by_cost = np.array([self._f1_by_rounds(*pair) for pair in zip(candidates, models, strict=True)])
-        for T, best in zip(self.protocol.rounds, by_cost.argmax(axis=0).tolist(), strict=True):
+        for T, best in zip(self.fold.rounds, by_cost.argmax(axis=0).tolist(), strict=True):
             yield T, Predictions(*self._scores(candidates[best], models[best], T, self.test), costs[best])
 
     def _f1_by_rounds(self, settings: Settings, trained: Trained) -> Array:
         """F1 on the tuning rows after each number of rounds."""
-        rounds, tuning = list(self.protocol.rounds), self.held_out or self.problem
+        rounds, tuning = self.fold.rounds, self.held_out or self.problem
         if settings.calibration is None:
             return scores_by_counts(BY_COUNTS["f1"], trained, tuning, rounds)
         table, y, weight = self._training_rows if self.held_out is None else (tuning.table, tuning.y, tuning.weight)
@@ -104,7 +123,7 @@ class FoldTrainer:
     @cached_property
     def _training_rows(self) -> tuple[Table, NDArray[Any], Array]:
         """Training rows as the learner stores them: duplicates are merged."""
-        rows = self._session.learner(self._settings(Variant("adaboost", "paper")), self._threads).rows
+        rows = self._session.learner(self._settings("adaboost"), self._threads).rows
         return self.problem.table.take(rows.order), rows.true.astype(np.intp), rows.weight
 
     def _train(self, several: list[Settings]) -> list[Trained]:
@@ -122,20 +141,19 @@ class FoldTrainer:
 
     @cached_property
     def _session(self) -> FitSession:
-        return self._make_session(self._settings(Variant("adaboost", "paper")))
+        return self._make_session(self._settings("adaboost"))
 
     def _make_session(self, settings: Settings) -> FitSession:
         return FitSession(settings, self.problem, self.held_out, None, self._threads, several=True)
 
-    def _settings(self, variant: Variant) -> Settings:
-        protocol = self.protocol
+    def _settings(self, method: str, dialect: str = "paper") -> Settings:
         model = BoostingClassifier(
-            variant.method,
-            dialect=variant.dialect,
-            n_estimators=protocol.rounds[-1],
-            max_bins=protocol.max_bins,
-            criterion=protocol.criterion,
-            random_state=self.seed,
+            method,
+            dialect=dialect,
+            n_estimators=self.fold.rounds[-1],
+            max_bins=self.options.max_bins,
+            criterion=self.options.criterion,
+            random_state=self.fold.seed,
         )
         return settings_of(model)
 

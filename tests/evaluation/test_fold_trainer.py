@@ -10,7 +10,8 @@ from support import ALIKE, thinned
 
 import adacc
 from adacc.algorithms import METHODS
-from adacc.study.fold_trainer import FoldTrainer
+from adacc.evaluation.fold_data import FoldData
+from adacc.evaluation.fold_trainer import FoldTrainer
 from adacc.study.plan import IN_TWO_DIALECTS, Variant, read_protocol
 
 ROUNDS = (3, 8, 15)
@@ -35,7 +36,7 @@ def trainer(fold, request):
     X, y, X_test, _ = fold
     if request.param == "numbers":
         X, X_test = X.drop(columns="town"), X_test.drop(columns="town")
-    return X, y, X_test, FoldTrainer(PROTOCOL, X, y, X_test, seed=5)
+    return X, y, X_test, FoldTrainer(FoldData(X, y, X_test, list(ROUNDS), 5), PROTOCOL.training_options)
 
 
 def model(variant, rounds, **params):
@@ -50,7 +51,7 @@ def model(variant, rounds, **params):
 )
 def test_scores_are_those_of_separate_fits_with_the_cost_of_best_training_f1(trainer, variant):
     X, y, X_test, ready = trainer
-    found = ready.predict(variant)
+    found = ready.predict(*variant)
     assert list(found) == list(ROUNDS)
     for T in ROUNDS:
         if METHODS[variant.method].rule.uses_costs:
@@ -72,7 +73,7 @@ def test_scores_are_those_of_separate_fits_with_the_cost_of_best_training_f1(tra
 
 def test_costs_take_effect_and_methods_differ(trainer):
     *_, ready = trainer
-    last = {variant: tuple(ready.predict(variant)[ROUNDS[-1]].scores) for variant in VARIANTS}
+    last = {variant: tuple(ready.predict(*variant)[ROUNDS[-1]].scores) for variant in VARIANTS}
     assert len({last[Variant(method, "paper")] for method in ("adaboost", "adacc1", "adacc2", "cgada", "csb1")}) == 5
 
 
@@ -88,15 +89,15 @@ def test_dialects_are_told_apart_where_they_differ_and_only_there(fold, method):
 def test_tuned_on_a_validation_part_every_method_trains_on_the_rest(fold):
     X, y, X_test, _ = fold
     protocol = replace(PROTOCOL, tuned_on="validation")
-    ready = FoldTrainer(protocol, X, y, X_test, seed=5)
+    ready = FoldTrainer(FoldData(X, y, X_test, list(ROUNDS), 5), protocol.training_options)
     assert len(ready.problem.y) + len(ready.held_out.y) == len(y)
     assert len(ready.held_out.y) == pytest.approx(0.4 * len(y), abs=2)
     train, watched = ready.problem.numbers, ready.held_out.numbers
     np.testing.assert_array_equal(np.sort(np.concatenate([train, watched])), np.arange(len(y)))
     plain = model(Variant("adacc1", "paper"), 15).fit(X.iloc[train], y[train])
-    np.testing.assert_allclose(ready.predict(Variant("adacc1", "paper"))[15].scores, plain.decision_function(X_test))
+    np.testing.assert_allclose(ready.predict("adacc1")[15].scores, plain.decision_function(X_test))
     for method in ("cgada", "cgada-cal", "adamec", "adamec-cal"):
-        found = ready.predict(Variant(method, "paper"))[15]
+        found = ready.predict(method)[15]
         tries = [
             model(Variant(method, "paper"), 15, costs={0: cost, 1: 1.0}).fit(X.iloc[train], y[train]) for cost in COSTS
         ]
