@@ -17,7 +17,7 @@ import adacc
 from adacc.algorithms import METHODS
 from adacc.evaluation.fold_data import FoldData
 from adacc.evaluation.fold_trainer import FoldTrainer
-from adacc.study.plan import Task, read_protocol
+from adacc.study.protocol import Task, read_protocol
 from adacc.study.run import load, split
 
 

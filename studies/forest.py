@@ -18,7 +18,7 @@ from forest_defaults import family
 from adacc import metrics
 from adacc.evaluation import statistics as stats
 from adacc.evaluation.baselines import label_of
-from adacc.study.plan import Task
+from adacc.study.protocol import Task
 from adacc.study.run import load, split
 from adacc.study.store import Store
 from adacc.study.summary import Summary, read_summary

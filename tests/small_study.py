@@ -12,7 +12,7 @@ from sklearn.metrics import average_precision_score
 from adacc import metrics
 from adacc.cli import main
 from adacc.evaluation.baselines import BASELINES
-from adacc.study.plan import choose_methods, read_protocol
+from adacc.study.protocol import choose_methods, read_protocol
 from adacc.study.store import Result, Series
 from adacc.study.tables import all_tables, read_summary, render
 

@@ -12,7 +12,7 @@ import adacc
 from adacc.algorithms import METHODS
 from adacc.evaluation.fold_data import FoldData
 from adacc.evaluation.fold_trainer import FoldTrainer
-from adacc.study.plan import IN_TWO_DIALECTS, Variant, read_protocol
+from adacc.study.protocol import IN_TWO_DIALECTS, Variant, read_protocol
 
 ROUNDS = (3, 8, 15)
 COSTS = (0.2, 0.5, 1.0)

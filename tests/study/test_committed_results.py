@@ -9,8 +9,8 @@ import pytest
 from adacc.evaluation.baselines import label_of
 from adacc.evaluation.statistics import ranks
 from adacc.study import multiclass_tables
-from adacc.study.multiclass_plan import read_plan
-from adacc.study.plan import read_protocol
+from adacc.study.multiclass_protocol import read_multiclass_protocol
+from adacc.study.protocol import read_protocol
 from adacc.study.summary import read_summary
 from adacc.study.tables import render
 
@@ -79,7 +79,7 @@ def test_smoteboost_in_the_authors_dialect_is_as_near_the_papers_row_as_the_docu
 def test_the_study_of_several_classes_has_no_hole_and_the_document_shows_it():
     summary = multiclass_tables.read_summary(RESULTS / "classes")
     assert not summary.unfinished
-    assert summary.protocol == replace(read_plan("classes"), datasets=summary.protocol.datasets)
+    assert summary.protocol == replace(read_multiclass_protocol("classes"), datasets=summary.protocol.datasets)
     assert len(summary.sets) == 9
     for measure in multiclass_tables.MEASURES:
         assert summary.by_set(measure).shape == (9, 14)

@@ -20,7 +20,7 @@ from small_study import command
 import adacc
 from adacc.study import multiclass_run
 from adacc.study.folder import DamagedResultWarning
-from adacc.study.multiclass_plan import MulticlassPlan, label, read_plan
+from adacc.study.multiclass_protocol import MulticlassProtocol, label, read_multiclass_protocol
 from adacc.study.multiclass_run import MulticlassStore
 from adacc.study.multiclass_tables import MulticlassSummary, all_tables
 
@@ -253,7 +253,7 @@ def test_what_cannot_be_done_is_said_before_there_is_a_folder(tmp_path, monkeypa
 def test_a_copy_of_the_study_is_a_study_of_its_own(tmp_path, data):
     path = tmp_path / "mine.toml"
     path.write_text('problem = "multiclass"\nrepeats = 1\nfolds = 2\nseed = 4\nmethods = ["logistic-regression"]\n')
-    assert read_plan(path) == MulticlassPlan(1, 2, 4, ("logistic-regression",))
+    assert read_multiclass_protocol(path) == MulticlassProtocol(1, 2, 4, ("logistic-regression",))
     run = ["study", "run", path, "--quiet", "--executor", "local", "--out", tmp_path / "results"]
     code, out, _ = command(*run, "--data", f"{data / 'stones.parquet'}:target")
     assert (code, out.partition(" folds")[0]) == (0, "2 of 2")
@@ -265,7 +265,7 @@ def test_ranks_and_p_values_are_those_of_scipy():
     rng, methods = np.random.default_rng(0), ["adacc1", "adacc-forest", "lightgbm", "xgboost"]
     values = (60 + 5 * rng.normal(size=(9, 4)) + [0, 6, 2, 2]).round(4)
     sets = {f"set{i}": {"a": 9, "b": 8, "c": 7} for i in range(9)}
-    plan = replace(read_plan("classes"), datasets=sets, methods=tuple(methods))
+    plan = replace(read_multiclass_protocol("classes"), datasets=sets, methods=tuple(methods))
     frame = pd.DataFrame(
         {"dataset": name, "classes": 3, "method": method, "failed": 0, "seconds": 0.5, **dict.fromkeys(MEASURES, value)}
         for name, row in zip(sets, values, strict=True)

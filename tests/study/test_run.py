@@ -10,7 +10,7 @@ from small_study import FEW, all_tables_of, plan, write_files
 from adacc.datasets import CATALOGUE, TableError, UnknownSetError
 from adacc.evaluation import baselines
 from adacc.evaluation.fold_trainer import FoldTrainer
-from adacc.study.plan import Task
+from adacc.study.protocol import Task
 from adacc.study.run import Data, begin, check_sets, compute, load, run, split, work
 from adacc.study.store import DamagedResultWarning, Store, StudyError
 from adacc.study.summary import summarise

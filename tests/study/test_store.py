@@ -13,7 +13,7 @@ from small_study import FEW, command, fake, plan
 from support import thinned
 
 from adacc.study import folder as folder_module
-from adacc.study.plan import Task
+from adacc.study.protocol import Task
 from adacc.study.store import DamagedResultWarning, Result, Store, StudyError
 
 DAMAGES = {

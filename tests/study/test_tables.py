@@ -17,7 +17,7 @@ from small_study import FORMATS, all_tables_of, command, fake, plan
 from statsmodels.stats.multitest import multipletests
 
 from adacc.evaluation.baselines import label_of
-from adacc.study.plan import read_protocol
+from adacc.study.protocol import read_protocol
 from adacc.study.store import Store, StudyError
 from adacc.study.summary import MEASURES, Summary, read_summary, summarise
 from adacc.study.tables import BEST, SECOND, Table, all_tables, render

@@ -31,7 +31,7 @@ from adacc.cli.json_output import write_json
 from adacc.cli.model_card import add_model_card, write_evaluation_card
 from adacc.cli.model_file import ModelFile, open_model_file
 from adacc.cli.options import add_model, add_text_format, add_threshold, command_line, path
-from adacc.cli.terminal import echo, echo_note, format_percent, format_table, join_names, printable, terminal_width
+from adacc.cli.terminal import echo, echo_note, format_table, join_names, printable, terminal_width
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -285,10 +285,11 @@ MEASURES = {
     "brier": "Brier score: of the probabilities, 0 is best",
 }
 COUNTS = {"positive": ("true_positives", "false_negatives"), "negative": ("false_positives", "true_negatives")}
-IN_PERCENT = ("tpr", "tnr", "balanced_accuracy", "gmean", "precision")
 
 
 def _format_binary(result: dict[str, Any]) -> str:
+    from adacc.evaluation.measures import shown
+
     names = {name: printable(result[name], 24) for name in ("positive", "negative")}
     counts = result["confusion"]
     confusion = format_table(
@@ -301,7 +302,7 @@ def _format_binary(result: dict[str, Any]) -> str:
     empty = next((label for label, keys in COUNTS.items() if not any(counts[key] for key in keys)), None)
     undefined = [name for name in MEASURES if empty and name != "precision" and result["measures"][name] is None]
     rows = [
-        [text.format(**names), _measure(name, result["measures"][name])]
+        [text.format(**names), shown(name, result["measures"][name])]
         for name, text in MEASURES.items()
         if name not in undefined
     ]
@@ -312,7 +313,3 @@ def _format_binary(result: dict[str, Any]) -> str:
     return f"{text}\n\n" + fill(
         f"There are no rows of class {names[empty]}, so these are undefined: {names_of_undefined}.", terminal_width()
     )
-
-
-def _measure(name: str, value: float | None) -> str:
-    return "-" if value is None else format_percent(value) if name in IN_PERCENT else f"{value:.3f}"

@@ -6,7 +6,7 @@ from math import isnan
 from textwrap import fill
 from typing import Any
 
-from adacc.cli.terminal import format_percent, format_table, printable, terminal_width
+from adacc.cli.terminal import format_table, printable, terminal_width
 
 MAX_CONFUSIONS = 10
 """Pairs of classes to print if the confusion matrix is wider than the terminal."""
@@ -17,7 +17,6 @@ MEASURES = {
     "macro_f1": "macro F1: mean of the F1 of the classes",
     "auc": "AUC: mean over all pairs of classes",
 }
-IN_PERCENT = ("balanced_accuracy", "gmean")
 
 
 def multiclass_result(labels: list[Any], true: Any, predicted: Any, probabilities: Any) -> dict[str, Any]:
@@ -53,28 +52,27 @@ def _defined(value: float) -> float | None:
 
 
 def format_multiclass(result: dict[str, Any]) -> str:
+    from adacc.evaluation.measures import shown
+
     names = [printable(label, 16) for label in result["classes"]]
     rows = []
     for name, each in zip(names, result["by_class"].values(), strict=True):
-        shares = ("-" if each[key] is None else format_percent(each[key]) for key in ("recall", "precision"))
-        rows.append([name, f"{each['rows']:,}", *shares, "-" if each["f1"] is None else f"{each['f1']:.3f}"])
+        rows.append([name, f"{each['rows']:,}", *(shown(key, each[key]) for key in ("recall", "precision", "f1"))])
     heads = [printable(result["target"], 30), "rows", "recall", "precision", "F1"]
     tables = [format_table(heads, rows), _format_confusion(names, result["confusion"]), _format_means(result)]
     return "\n\n".join(tables)
 
 
 def _format_means(result: dict[str, Any]) -> str:
+    from adacc.evaluation.measures import shown
+
     measures, rows = result["measures"], zip(result["classes"], result["class_rows"], strict=True)
     present = [name for name, n in rows if n]
     if len(present) == 1:
         label = printable(present[0], 16)
         text = f"All rows are of class {label}, so balanced accuracy, gmean, macro F1 and AUC are undefined."
         return fill(text, terminal_width())
-    lines = []
-    for name, about in MEASURES.items():
-        value = measures[name]
-        lines.append([about, format_percent(value) if name in IN_PERCENT else f"{value:.3f}"])
-    table = format_table(["measure", ""], lines)
+    table = format_table(["measure", ""], [[about, shown(name, measures[name])] for name, about in MEASURES.items()])
     if len(present) == len(result["classes"]):
         return table
     text = f"Balanced accuracy, gmean and AUC are means over the {len(present)} classes that have rows."

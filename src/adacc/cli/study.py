@@ -16,7 +16,7 @@ from adacc.cli.options import bins, count, names, numbers
 from adacc.cli.terminal import echo, format_table
 
 if TYPE_CHECKING:
-    from adacc.study.plan import Task
+    from adacc.study.protocol import Task
     from adacc.study.run import Done
 
 
@@ -97,8 +97,8 @@ def run_study(options: Namespace) -> None:
     from tqdm import tqdm
 
     from adacc.evaluation.workers import connected
-    from adacc.study.multiclass_plan import is_multiclass
-    from adacc.study.plan import read_entries
+    from adacc.study.multiclass_protocol import is_multiclass
+    from adacc.study.protocol import read_entries
 
     study = (_prepare_classes if is_multiclass(read_entries(options.protocol)) else _prepare)(options)
     failed: Counter[str] = Counter()
@@ -137,18 +137,18 @@ def _prepare(options: Namespace) -> Prepared:
 
 def _prepare_classes(options: Namespace) -> Prepared:
     """The same for a study on more than two classes."""
-    from adacc.study.multiclass_plan import check, read_plan
+    from adacc.study.multiclass_protocol import check, read_multiclass_protocol
     from adacc.study.multiclass_run import DataFile, MulticlassStore, begin, find_files, run
 
     for name in ("rounds", "dialect", "tuned_on", "max_bins"):
         if getattr(options, name) is not None:
             flag = f"--{name.replace('_', '-')}"
             raise ValueError(f"{flag} does not apply to a study on more than two classes, whose methods have defaults")
-    plan = read_plan(options.protocol)
+    protocol = read_multiclass_protocol(options.protocol)
     changes = {name: getattr(options, name) for name in ("repeats", "folds")}
     changes["methods"] = None if options.methods is None else tuple(dict.fromkeys(options.methods))
     given = {name: value for name, value in changes.items() if value is not None}
-    plan = check(replace(plan, **given))
+    protocol = check(replace(protocol, **given))
     files = {name: DataFile(*file) for name, file in map(_own_file, options.data)}
     if options.data_dir is not None:
         files = {**find_files(options.data_dir, options.datasets), **files}
@@ -158,15 +158,18 @@ def _prepare_classes(options: Namespace) -> Prepared:
             "with the target column 'target', or --data FILE:TARGET"
         )
     store = MulticlassStore(Path(options.out).absolute())
-    plan, left = begin(plan, store, files)
+    protocol, left = begin(protocol, store, files)
     return Prepared(
-        plan.tasks(), left, plan.work, partial(run, plan, store, left, files, options.jobs, options.executor)
+        protocol.tasks(),
+        left,
+        protocol.work,
+        partial(run, protocol, store, left, files, options.jobs, options.executor),
     )
 
 
 def _protocol(options: Namespace) -> Any:
     """The study with the overrides of the command line."""
-    from adacc.study.plan import check, choose_methods, read_protocol
+    from adacc.study.protocol import check, choose_methods, read_protocol
 
     protocol = read_protocol(options.protocol)
     if options.methods is not None:
@@ -194,13 +197,13 @@ def _own_file(given: str) -> tuple[str, tuple[str, str | None]]:
 
 
 def show_status(options: Namespace) -> None:
-    from adacc.study.multiclass_plan import is_multiclass
+    from adacc.study.multiclass_protocol import is_multiclass
     from adacc.study.multiclass_run import MulticlassStore
     from adacc.study.run import work
     from adacc.study.store import Store
 
     store: Any = Store(options.folder)
-    if is_multiclass(store.read_plan()):
+    if is_multiclass(store.read_multiclass_protocol()):
         store = MulticlassStore(options.folder)
     protocol, rows = store.protocol(), []
     work_of = protocol.work if isinstance(store, MulticlassStore) else work
@@ -233,11 +236,11 @@ def _duration(seconds: float) -> str:
 def show_tables(options: Namespace) -> None:
     from adacc.study import multiclass_tables
     from adacc.study import tables as two_class_tables
-    from adacc.study.multiclass_plan import is_multiclass
+    from adacc.study.multiclass_protocol import is_multiclass
     from adacc.study.store import Store
     from adacc.study.tables import render, write_all
 
-    several = is_multiclass(Store(options.folder).read_plan())
+    several = is_multiclass(Store(options.folder).read_multiclass_protocol())
     module: Any = multiclass_tables if several else two_class_tables
     summary = module.read_summary(options.folder)
     tables = module.all_tables(summary)

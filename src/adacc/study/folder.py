@@ -1,4 +1,4 @@
-"""The folder of a study: its plan, and one archive for each task, written once and never changed.
+"""The folder of a study: its protocol, and one archive for each task, written once and never changed.
 
 An archive is a ZIP file of NumPy arrays (``.npz``) with checksums. The array ``record`` is JSON that describes the
 others, with the seconds, the library versions and the series, one for each result of a method.
@@ -25,7 +25,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from adacc.files import whole_file
-from adacc.study.plan import Task
+from adacc.study.protocol import Task
 
 BROKEN = (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError)
 """Errors of reading a damaged archive; RuntimeError if a flipped byte asks for a password or an unknown compression."""
@@ -39,8 +39,8 @@ class StudyError(ValueError):
     """The folder of a study cannot be used."""
 
 
-class Plan(Protocol):
-    """What the folder of a study needs to know of its plan."""
+class BaseProtocol(Protocol):
+    """What the folder of a study needs to know of its protocol."""
 
     @property
     def datasets(self) -> Collection[str]: ...
@@ -57,7 +57,7 @@ class Plan(Protocol):
 
 
 class StudyFolder(ABC):
-    """The plan and the archives of a study; a subclass defines the plan and the arrays."""
+    """The protocol and the archives of a study; a subclass defines the protocol and the arrays."""
 
     arrays: ClassVar[Sequence[str]]  # names of the arrays of an archive, besides ``record``
 
@@ -65,35 +65,35 @@ class StudyFolder(ABC):
         self.folder = Path(folder)
 
     @property
-    def _plan(self) -> Path:
+    def _protocol_file(self) -> Path:
         return self.folder / "plan.json"
 
     @property
-    def has_plan(self) -> bool:
-        return self._plan.exists()
+    def has_protocol(self) -> bool:
+        return self._protocol_file.exists()
 
     def path(self, task: Task) -> Path:
         return self.folder / task.dataset / f"repeat{task.repeat:02d}-fold{task.fold}.npz"
 
     @abstractmethod
-    def protocol(self) -> Plan:
-        """The plan of the study in the folder."""
+    def protocol(self) -> BaseProtocol:
+        """The protocol of the study in the folder."""
 
-    def read_plan(self) -> Any:
-        """The entries of the plan, which are not checked."""
+    def read_multiclass_protocol(self) -> Any:
+        """The entries of the protocol, which are not checked."""
         try:
-            return json.loads(self._plan.read_text())
+            return json.loads(self._protocol_file.read_text())
         except (FileNotFoundError, NotADirectoryError):
-            raise StudyError(f"{self.folder} holds no study: it has no {self._plan.name}") from None
+            raise StudyError(f"{self.folder} holds no study: it has no {self._protocol_file.name}") from None
         except ValueError as error:
             raise self.unreadable(error) from None
 
     def unreadable(self, error: Exception) -> StudyError:
-        return StudyError(f"{self._plan} cannot be read: {error}")
+        return StudyError(f"{self._protocol_file} cannot be read: {error}")
 
-    def write_plan(self, plan: Plan) -> None:
-        with whole_file(self._plan) as scratch:
-            scratch.write_bytes(json.dumps(plan.to_json(), indent=1).encode())
+    def write_protocol(self, protocol: BaseProtocol) -> None:
+        with whole_file(self._protocol_file) as scratch:
+            scratch.write_bytes(json.dumps(protocol.to_json(), indent=1).encode())
 
     def other_study(self, differences: Sequence[str]) -> StudyError:
         return StudyError(

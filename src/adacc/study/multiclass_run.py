@@ -23,8 +23,8 @@ from adacc.evaluation.fold_data import FoldData
 from adacc.evaluation.predictions import ClassPredictions
 from adacc.evaluation.scorers import predictions_of
 from adacc.study.folder import StudyError, StudyFolder, record_of
-from adacc.study.multiclass_plan import MulticlassPlan, check, differences
-from adacc.study.plan import Task
+from adacc.study.multiclass_protocol import MulticlassProtocol, check, differences
+from adacc.study.protocol import Task
 from adacc.study.run import Done, fixed_conditions, run_tasks
 from adacc.tables.sources import ENDINGS
 
@@ -59,24 +59,26 @@ class MulticlassStore(StudyFolder):
 
     arrays = ("rows", "y", "predicted", "probabilities")
 
-    def protocol(self) -> MulticlassPlan:
-        """The plan of the study in the folder."""
-        entries = self.read_plan()
+    def protocol(self) -> MulticlassProtocol:
+        """The protocol of the study in the folder."""
+        entries = self.read_multiclass_protocol()
         try:
-            return MulticlassPlan.from_json(entries)
+            return MulticlassProtocol.from_json(entries)
         except (TypeError, ValueError, AttributeError) as error:
             raise self.unreadable(error) from None
 
-    def adopt(self, plan: MulticlassPlan) -> None:
-        """Write the plan to the folder; sets and repeats are added to those of the folder."""
+    def adopt(self, protocol: MulticlassProtocol) -> None:
+        """Write the protocol to the folder; sets and repeats are added to those of the folder."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        if self.has_plan:
+        if self.has_protocol:
             known = self.protocol()
-            if others := list(differences(known, plan)):
+            if others := list(differences(known, protocol)):
                 raise self.other_study(others)
-            every = {**known.datasets, **plan.datasets}
-            plan = replace(plan, datasets=every, repeats=max(known.repeats, plan.repeats), methods=known.methods)
-        self.write_plan(plan)
+            every = {**known.datasets, **protocol.datasets}
+            protocol = replace(
+                protocol, datasets=every, repeats=max(known.repeats, protocol.repeats), methods=known.methods
+            )
+        self.write_protocol(protocol)
 
     def write(self, task: Task, result: MulticlassResult) -> None:
         arrays = {name: getattr(result, name) for name in self.arrays}
@@ -119,11 +121,11 @@ def load(file: DataFile) -> ClassTable:
     return read_classes(*file)
 
 
-def split(plan: MulticlassPlan, task: Task, y: NDArray[np.int8]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def split(protocol: MulticlassProtocol, task: Task, y: NDArray[np.int8]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Indices of the training and of the test rows."""
     # The first repeats are the same for any number of repeats.
-    splitter = RepeatedStratifiedKFold(n_splits=plan.folds, n_repeats=task.repeat + 1, random_state=plan.seed)
-    return list(splitter.split(np.zeros(len(y)), y))[task.repeat * plan.folds + task.fold]
+    splitter = RepeatedStratifiedKFold(n_splits=protocol.folds, n_repeats=task.repeat + 1, random_state=protocol.seed)
+    return list(splitter.split(np.zeros(len(y)), y))[task.repeat * protocol.folds + task.fold]
 
 
 def predict(method: str, fold: FoldData) -> ClassPredictions:
@@ -135,15 +137,15 @@ def predict(method: str, fold: FoldData) -> ClassPredictions:
     return predictions_of(model.fit(fold.X, fold.y), fold.X_test)
 
 
-def compute(plan: MulticlassPlan, task: Task, data: ClassTable) -> MulticlassResult:
+def compute(protocol: MulticlassProtocol, task: Task, data: ClassTable) -> MulticlassResult:
     """Train all methods on one fold, and predict its test rows."""
     began = time.perf_counter()
-    train, test = split(plan, task, data.y)
-    fold = FoldData(data.X.iloc[train], data.y[train], data.X.iloc[test], [ROUNDS], plan.seed + task.fold)
-    predicted = np.full((len(plan.methods), len(test)), NOT_PREDICTED, dtype=np.int8)
+    train, test = split(protocol, task, data.y)
+    fold = FoldData(data.X.iloc[train], data.y[train], data.X.iloc[test], [ROUNDS], protocol.seed + task.fold)
+    predicted = np.full((len(protocol.methods), len(test)), NOT_PREDICTED, dtype=np.int8)
     probabilities = np.full((*predicted.shape, len(data.classes)), np.nan)
     series = []
-    for i, method in enumerate(plan.methods):
+    for i, method in enumerate(protocol.methods):
         started, error = time.process_time(), None
         try:
             found = predict(method, fold)
@@ -164,33 +166,35 @@ def _library(method: str) -> str:
     return f"{library} {version(library)}"
 
 
-def compute_and_store(plan: MulticlassPlan, task: Task, store: MulticlassStore, files: Mapping[str, DataFile]) -> Done:
+def compute_and_store(
+    protocol: MulticlassProtocol, task: Task, store: MulticlassStore, files: Mapping[str, DataFile]
+) -> Done:
     """Compute and store a task; called in the workers."""
     if store.path(task).exists():  # another run has stored it meanwhile
         return Done(task, 0.0, [])
     with fixed_conditions():
-        result = compute(plan, task, load(files[task.dataset]))
+        result = compute(protocol, task, load(files[task.dataset]))
     store.write(task, result)
     return Done(task, result.seconds, sorted(each["method"] for each in result.series if each["error"]))
 
 
 def begin(
-    plan: MulticlassPlan, store: MulticlassStore, files: Mapping[str, DataFile]
-) -> tuple[MulticlassPlan, list[Task]]:
-    """Read the data sets and prepare the folder; return the plan with the sets, and the tasks to compute."""
+    protocol: MulticlassProtocol, store: MulticlassStore, files: Mapping[str, DataFile]
+) -> tuple[MulticlassProtocol, list[Task]]:
+    """Read the data sets and prepare the folder; return the protocol with the sets, and the tasks to compute."""
     sets = {}
     for name, file in files.items():
         table = load(file)
         sets[name] = dict(zip(map(str, table.classes), np.bincount(table.y).tolist(), strict=True))
-    plan = check(replace(plan, datasets=sets))
-    store.adopt(plan)
+    protocol = check(replace(protocol, datasets=sets))
+    store.adopt(protocol)
     # Results are stored in the order of the methods of the folder.
-    plan = replace(plan, methods=store.protocol().methods)
-    return plan, [task for task in plan.tasks() if not store.has(task)]
+    protocol = replace(protocol, methods=store.protocol().methods)
+    return protocol, [task for task in protocol.tasks() if not store.has(task)]
 
 
 def run(
-    plan: MulticlassPlan,  # from `begin`, as the tasks are
+    protocol: MulticlassProtocol,  # from `begin`, as the tasks are
     store: MulticlassStore,
     tasks: Iterable[Task],
     files: Mapping[str, DataFile],
@@ -198,4 +202,4 @@ def run(
     executor: str = "process",  # as for `adacc.study.run.run`
 ) -> Iterator[Done]:
     """Compute tasks, and yield each when it is done; a run can be killed at any time, and continued."""
-    yield from run_tasks(partial(compute_and_store, plan, store=store, files=dict(files)), tasks, n_jobs, executor)
+    yield from run_tasks(partial(compute_and_store, protocol, store=store, files=dict(files)), tasks, n_jobs, executor)

@@ -14,7 +14,7 @@ import pandas as pd
 from adacc.evaluation import statistics as stats
 from adacc.evaluation.measures import MULTICLASS_MEASURES, multiclass_measures
 from adacc.study.folder import StudyError
-from adacc.study.multiclass_plan import MulticlassPlan, label
+from adacc.study.multiclass_protocol import MulticlassProtocol, label
 from adacc.study.multiclass_run import MulticlassResult, MulticlassStore
 from adacc.study.summary import DIGITS, no_set_is_complete, read_sets
 from adacc.study.tables import BEST, RANKED_BY, Table, best_two, p_text, references, unfinished_note
@@ -28,7 +28,7 @@ RANKED = MEASURES[:2]
 class MulticlassSummary:
     """The data of the tables."""
 
-    protocol: MulticlassPlan
+    protocol: MulticlassProtocol
     # A row for each set and method, sorted by set: the number of classes, the number of folds in which the method
     # failed, the mean processor seconds of a fold, and the measures, in per cent. Measures are computed from the test
     # rows of all folds of a repeat together, since a fold may have few rows of a class, and averaged over the repeats.
@@ -56,28 +56,28 @@ class MulticlassSummary:
 
 def summarise(store: MulticlassStore) -> MulticlassSummary:
     """Summarise the complete sets of a study."""
-    plan = store.protocol()
+    protocol = store.protocol()
     rows: list[dict[str, Any]] = []
-    missing = {task.dataset for task in plan.tasks() if not store.path(task).exists()}
-    for name in sorted(plan.datasets.keys() - missing):
-        rows += _summarise_set(name, plan, store)
+    missing = {task.dataset for task in protocol.tasks() if not store.path(task).exists()}
+    for name in sorted(protocol.datasets.keys() - missing):
+        rows += _summarise_set(name, protocol, store)
     if not rows:
         raise no_set_is_complete(store)
-    return MulticlassSummary(plan, pd.DataFrame(rows).round(DIGITS), sorted(missing))
+    return MulticlassSummary(protocol, pd.DataFrame(rows).round(DIGITS), sorted(missing))
 
 
-def _summarise_set(name: str, plan: MulticlassPlan, store: MulticlassStore) -> Iterator[dict[str, Any]]:
-    tasks = [task for task in plan.tasks() if task.dataset == name]
+def _summarise_set(name: str, protocol: MulticlassProtocol, store: MulticlassStore) -> Iterator[dict[str, Any]]:
+    tasks = [task for task in protocol.tasks() if task.dataset == name]
     folds = [store.read(task) for task in tasks]
     repeats = [
         [fold for task, fold in zip(tasks, folds, strict=True) if task.repeat == repeat]
-        for repeat in range(plan.repeats)
+        for repeat in range(protocol.repeats)
     ]
-    for i, method in enumerate(plan.methods):
+    for i, method in enumerate(protocol.methods):
         measured = pd.DataFrame([_measure(repeat, i) for repeat in repeats], columns=MEASURES)
         yield {
             "dataset": name,
-            "classes": len(plan.datasets[name]),
+            "classes": len(protocol.datasets[name]),
             "method": method,
             "failed": sum(fold.series[i]["error"] is not None for fold in folds),
             "seconds": float(np.mean([fold.series[i]["seconds"] for fold in folds])),
@@ -97,13 +97,13 @@ def _measure(folds: list[MulticlassResult], i: int) -> dict[str, float]:
 def read_summary(folder: str | Path) -> MulticlassSummary:
     """Read the results of a study, or the CSV files of `adacc.study.summary.write_summary`."""
     store = MulticlassStore(folder)
-    plan, frame = store.protocol(), read_sets(store, ("dataset", "method"))
+    protocol, frame = store.protocol(), read_sets(store, ("dataset", "method"))
     if frame is None:
         return summarise(store)
-    unknown = set(frame["method"]) - set(plan.methods)
+    unknown = set(frame["method"]) - set(protocol.methods)
     if unknown:
-        raise StudyError(f"{store.folder}: the plan has no method {min(unknown)!r}, of which there are results")
-    return MulticlassSummary(plan, frame, sorted(plan.datasets.keys() - set(frame["dataset"])))
+        raise StudyError(f"{store.folder}: the protocol has no method {min(unknown)!r}, of which there are results")
+    return MulticlassSummary(protocol, frame, sorted(protocol.datasets.keys() - set(frame["dataset"])))
 
 
 def all_tables(summary: MulticlassSummary) -> list[Table]:

@@ -27,7 +27,7 @@ from adacc.evaluation.fold_data import FoldData
 from adacc.evaluation.fold_trainer import FoldTrainer
 from adacc.evaluation.predictions import Predictions
 from adacc.evaluation.workers import in_parallel
-from adacc.study.plan import Protocol, Task
+from adacc.study.protocol import StudyProtocol, Task
 from adacc.study.store import Result, Series, Store, StudyError
 
 
@@ -56,13 +56,13 @@ def load(name: str, file: tuple[str, str | None] | None, data_dir: str | None) -
     return Data(frame, target.to_numpy())
 
 
-def split(protocol: Protocol, task: Task, y: NDArray[np.int8]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def split(protocol: StudyProtocol, task: Task, y: NDArray[np.int8]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Indices of the training and of the test rows."""
     splitter = StratifiedKFold(protocol.folds, shuffle=True, random_state=protocol.seed + task.repeat)
     return list(splitter.split(np.zeros(len(y)), y))[task.fold]
 
 
-def check_sets(protocol: Protocol) -> None:
+def check_sets(protocol: StudyProtocol) -> None:
     """Raise ValueError if a set is unknown or unusable, or has too few rows for the folds."""
     for name in protocol.datasets:
         file = protocol.files.get(name)
@@ -89,7 +89,7 @@ def _evaluate(predictions: Predictions, y_test: NDArray[np.int8]) -> Evaluation:
     return Evaluation(scores, predictions.cost, measures)
 
 
-def compute(protocol: Protocol, task: Task, data: Data) -> Result:
+def compute(protocol: StudyProtocol, task: Task, data: Data) -> Result:
     """Train and evaluate all methods on one fold."""
     began = time.perf_counter()
     train, test = split(protocol, task, data.target)
@@ -135,7 +135,7 @@ def fixed_conditions() -> Iterator[None]:
         yield
 
 
-def compute_and_store(protocol: Protocol, task: Task, store: Store, data_dir: str | None) -> Done:
+def compute_and_store(protocol: StudyProtocol, task: Task, store: Store, data_dir: str | None) -> Done:
     """Compute and store a task; called in the workers."""
     if store.path(task).exists():  # another run has stored it meanwhile
         return Done(task, 0.0, [])
@@ -145,7 +145,7 @@ def compute_and_store(protocol: Protocol, task: Task, store: Store, data_dir: st
     return Done(task, result.seconds, sorted({each.method for each in result.series if each.error}))
 
 
-def begin(protocol: Protocol, store: Store) -> list[Task]:
+def begin(protocol: StudyProtocol, store: Store) -> list[Task]:
     """Prepare the folder of a study; return the tasks that are not stored yet, or damaged."""
     check_sets(protocol)
     store.adopt(protocol)
@@ -163,7 +163,7 @@ CELLS_OF_OVERHEAD = 200_000
 
 
 def run(
-    protocol: Protocol,
+    protocol: StudyProtocol,
     store: Store,  # must be empty or hold the same study
     tasks: Sequence[Task] | None = None,  # from `begin`; None: all that are not stored
     data_dir: str | None = None,  # folder of the data sets, as for `adacc.datasets.load`

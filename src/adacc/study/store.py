@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adacc.study.folder import DamagedResultWarning, StudyError, StudyFolder, record_of
-from adacc.study.plan import Protocol, Task
+from adacc.study.protocol import StudyProtocol, Task
 
 __all__ = ["DamagedResultWarning", "Result", "Series", "Store", "StudyError"]
 
@@ -51,18 +51,18 @@ class Store(StudyFolder):
 
     arrays = ("rows", "y", "scores")
 
-    def protocol(self) -> Protocol:
+    def protocol(self) -> StudyProtocol:
         """The protocol of the study in the folder."""
-        entries = self.read_plan()
+        entries = self.read_multiclass_protocol()
         try:
-            return Protocol.from_json(entries)
+            return StudyProtocol.from_json(entries)
         except (TypeError, ValueError, AttributeError) as error:
             raise self.unreadable(error) from None
 
-    def adopt(self, protocol: Protocol) -> None:
+    def adopt(self, protocol: StudyProtocol) -> None:
         """Write the protocol to the folder; sets and repeats are added to those of the folder."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        if self.has_plan:
+        if self.has_protocol:
             known = self.protocol()
             others = _differences(known, protocol)
             if others:
@@ -73,7 +73,7 @@ class Store(StudyFolder):
                 repeats=max(known.repeats, protocol.repeats),
                 files={**known.files, **protocol.files},
             )
-        self.write_plan(protocol)
+        self.write_protocol(protocol)
 
     def write(self, task: Task, result: Result) -> None:
         """Write a result, unless another run has written it meanwhile; the two differ only in seconds."""
@@ -88,7 +88,7 @@ class Store(StudyFolder):
             return Result(arrays["rows"], arrays["y"], arrays["scores"], series, record["seconds"])
 
 
-def _differences(known: Protocol, other: Protocol) -> list[str]:
+def _differences(known: StudyProtocol, other: StudyProtocol) -> list[str]:
     """The differences that keep two studies from sharing a folder."""
     # The order of the methods does not change results.
     old, new = ({**each.to_json(), "methods": dict.fromkeys(each.methods, True)} for each in (known, other))

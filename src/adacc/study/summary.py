@@ -16,8 +16,8 @@ import pandas as pd
 
 from adacc.datasets.tables import EXACT
 from adacc.evaluation.baselines import BASELINES
-from adacc.study.folder import Plan, StudyFolder
-from adacc.study.plan import Protocol
+from adacc.study.folder import BaseProtocol, StudyFolder
+from adacc.study.protocol import StudyProtocol
 from adacc.study.store import Store, StudyError
 
 MEASURES = ("balanced_accuracy", "gmean", "tpr", "tnr", "f1", "auc", "opm", "average_precision")
@@ -32,7 +32,7 @@ SETS = "sets"  # folder of the CSV files, one for each set
 class Summary:
     """The data of the tables."""
 
-    protocol: Protocol  # the study
+    protocol: StudyProtocol  # the study
     # A row for each set, method, dialect and number of rounds, sorted by set: the number of folds (``parts``) and of
     # failures, the mean cost, the mean seconds to train and to score, and the mean and standard deviation over the
     # folds of each measure, in per cent. Values are rounded as in the CSV files, which give the same tables.
@@ -145,10 +145,10 @@ def read_sets(store: StudyFolder, texts: Iterable[str]) -> pd.DataFrame | None:
 
 
 class SetSummary(typing.Protocol):
-    """A summary that `write_summary` writes: the plan of the study, and a table that is sorted by set."""
+    """A summary that `write_summary` writes: the protocol of the study, and a table that is sorted by set."""
 
     @property
-    def protocol(self) -> Plan: ...
+    def protocol(self) -> BaseProtocol: ...
 
     @property
     def frame(self) -> pd.DataFrame: ...
@@ -160,9 +160,9 @@ class SetSummary(typing.Protocol):
 def write_summary(summary: SetSummary, folder: Path) -> list[Path]:
     """Write a CSV file for each set, and the protocol."""
     (folder / SETS).mkdir(parents=True, exist_ok=True)
-    plan = folder / "plan.json"
-    plan.write_text(json.dumps(summary.protocol.to_json(), indent=1) + "\n", encoding="utf-8")
-    paths = [plan]
+    protocol = folder / "plan.json"
+    protocol.write_text(json.dumps(summary.protocol.to_json(), indent=1) + "\n", encoding="utf-8")
+    paths = [protocol]
     for name in summary.sets:
         of_set = summary.frame[summary.frame["dataset"] == name]
         paths.append(folder / SETS / f"{name}.csv")

@@ -1,4 +1,4 @@
-"""The plan of a study on data sets with more than two classes."""
+"""The protocol of a study on data sets with more than two classes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from adacc.algorithms import METHODS
 from adacc.algorithms.catalog import suggestion
 from adacc.evaluation.baselines import BASELINES, label_of
-from adacc.study.plan import Task, check_set_names, check_whole, read_entries
+from adacc.study.protocol import Task, check_set_names, check_whole, read_entries
 
 PROBLEM = "multiclass"
 """The entry `problem` of such a study, in TOML files and in its folder."""
@@ -24,7 +24,7 @@ OVERHEAD_ROWS = 500
 
 
 @dataclass(frozen=True)
-class MulticlassPlan:
+class MulticlassProtocol:
     """The settings of a study; the comments of `classes.toml` explain each entry."""
 
     repeats: int
@@ -51,7 +51,7 @@ class MulticlassPlan:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, entries: Mapping[str, Any]) -> MulticlassPlan:
+    def from_json(cls, entries: Mapping[str, Any]) -> MulticlassProtocol:
         """Read and check the entries of a TOML or JSON file."""
         known = {each.name for each in fields(cls)}
         unknown = [name for name in entries if name not in known]
@@ -69,18 +69,18 @@ class MulticlassPlan:
         return check(cls(**{**entries, "methods": tuple(entries["methods"])}))
 
 
-def read_plan(name: str | Path) -> MulticlassPlan:
+def read_multiclass_protocol(name: str | Path) -> MulticlassProtocol:
     """Read a study that the package ships, by name, or a TOML file.
 
     Examples
     --------
-    >>> plan = read_plan("classes")
-    >>> plan.repeats, plan.folds, plan.methods[:2]
+    >>> protocol = read_multiclass_protocol("classes")
+    >>> protocol.repeats, protocol.folds, protocol.methods[:2]
     (3, 3, ('adacc1', 'adacc1:one_vs_one'))
     """
     entries = read_entries(name)
     try:
-        return MulticlassPlan.from_json(entries)
+        return MulticlassProtocol.from_json(entries)
     except (TypeError, ValueError) as error:
         raise ValueError(f"study {str(name)!r}: {error}") from None
 
@@ -90,24 +90,24 @@ def is_multiclass(entries: Any) -> bool:
     return isinstance(entries, dict) and entries.get("problem") == PROBLEM
 
 
-def check(plan: MulticlassPlan) -> MulticlassPlan:
-    """Return the plan if it is valid, or raise ValueError."""
+def check(protocol: MulticlassProtocol) -> MulticlassProtocol:
+    """Return the protocol if it is valid, or raise ValueError."""
     for name, least in {"repeats": 1, "folds": 2, "seed": 0}.items():
-        check_whole(name, getattr(plan, name), least)
-    if not plan.methods:
+        check_whole(name, getattr(protocol, name), least)
+    if not protocol.methods:
         raise ValueError("methods must name at least one method")
-    for name, count in Counter(plan.methods).items():
+    for name, count in Counter(protocol.methods).items():
         _check_method(name)
         if count > 1:
             raise ValueError(f"methods must name each method once, got {name!r} {count} times")
-    check_set_names(plan.datasets)
-    for name, rows in plan.datasets.items():
+    check_set_names(protocol.datasets)
+    for name, rows in protocol.datasets.items():
         label, n_rows = min(rows.items(), key=lambda item: item[1])
-        if n_rows < plan.folds:
+        if n_rows < protocol.folds:
             raise ValueError(
-                f"folds must be at most {n_rows}, the number of rows of class {label!r} of {name}, got {plan.folds}"
+                f"folds must be at most {n_rows}, the number of rows of class {label!r} of {name}, got {protocol.folds}"
             )
-    return plan
+    return protocol
 
 
 def _check_method(name: Any) -> None:
@@ -138,7 +138,7 @@ def label(method: str) -> str:
     return f"{label_of(name)}, {STRATEGIES[strategy]}" if strategy else label_of(name)
 
 
-def differences(known: MulticlassPlan, other: MulticlassPlan) -> Iterable[str]:
+def differences(known: MulticlassProtocol, other: MulticlassProtocol) -> Iterable[str]:
     """What keeps two studies from sharing a folder; sets and repeats may be added."""
     for name in ("folds", "seed"):
         before, now = getattr(known, name), getattr(other, name)

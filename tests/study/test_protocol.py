@@ -10,7 +10,7 @@ from adacc.algorithms import METHODS
 from adacc.datasets import CATALOGUE
 from adacc.evaluation.baselines import BASELINES, label_of
 from adacc.evaluation.fold_trainer import TrainingOptions
-from adacc.study.plan import IN_TWO_DIALECTS, Protocol, Task, Variant, check, choose_methods, read_protocol
+from adacc.study.protocol import IN_TWO_DIALECTS, StudyProtocol, Task, Variant, check, choose_methods, read_protocol
 
 PAPER = read_protocol("paper")
 FOREST = read_protocol("forest")
@@ -39,8 +39,8 @@ def test_the_forests_study_is_of_the_same_sets():
 
 def test_a_study_survives_json():
     own = replace(PAPER, files={"mine": ("mine.csv", None)}, datasets=("mine",), max_bins=None)
-    assert Protocol.from_json(json.loads(json.dumps(own.to_json()))) == own
-    assert Protocol.from_json(json.loads(json.dumps(PAPER.to_json()))) == PAPER
+    assert StudyProtocol.from_json(json.loads(json.dumps(own.to_json()))) == own
+    assert StudyProtocol.from_json(json.loads(json.dumps(PAPER.to_json()))) == PAPER
 
 
 def test_tasks_and_variants():

@@ -39,7 +39,7 @@ class Variant(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Protocol:
+class StudyProtocol:
     """The settings of a study; the comments of `paper.toml` explain each entry."""
 
     name: str
@@ -89,7 +89,7 @@ class Protocol:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, entries: dict[str, Any]) -> Protocol:
+    def from_json(cls, entries: dict[str, Any]) -> StudyProtocol:
         """Read and check the entries of a TOML or JSON file."""
         known = {field.name for field in fields(cls)}
         for name in entries:
@@ -111,7 +111,7 @@ class Protocol:
         return check(cls(**frozen))
 
 
-def read_protocol(name: str | Path) -> Protocol:
+def read_protocol(name: str | Path) -> StudyProtocol:
     """Read a study of two classes that the package ships, by name, or a TOML file.
 
     Examples
@@ -122,7 +122,7 @@ def read_protocol(name: str | Path) -> Protocol:
     """
     entries = read_entries(name)
     try:
-        return Protocol.from_json(entries)
+        return StudyProtocol.from_json(entries)
     except (TypeError, ValueError) as error:
         raise ValueError(f"study {str(name)!r}: {error}") from None
 
@@ -146,7 +146,7 @@ def read_entries(name: str | Path) -> dict[str, Any]:
         raise ValueError(f"study {str(name)!r}: {error}") from None
 
 
-def choose_methods(protocol: Protocol, names: Iterable[str]) -> Protocol:
+def choose_methods(protocol: StudyProtocol, names: Iterable[str]) -> StudyProtocol:
     """The study with only these methods; added baselines run in every repeat."""
     methods, baselines = [], {}
     for name in dict.fromkeys(names):
@@ -159,7 +159,7 @@ def choose_methods(protocol: Protocol, names: Iterable[str]) -> Protocol:
     return replace(protocol, methods=tuple(methods), baselines=baselines)
 
 
-def check(protocol: Protocol) -> Protocol:
+def check(protocol: StudyProtocol) -> StudyProtocol:
     """Return the protocol if it is valid, or raise ValueError."""
     for name, least in {"repeats": 1, "folds": 2, "seed": 0}.items():
         check_whole(name, getattr(protocol, name), least)
@@ -195,7 +195,7 @@ def check_set_names(names: Iterable[str]) -> None:
             raise ValueError(f"datasets must have names without dots and slashes, got {name!r}")
 
 
-def _check_methods(protocol: Protocol) -> None:
+def _check_methods(protocol: StudyProtocol) -> None:
     if not protocol.methods and not protocol.baselines:
         raise ValueError("methods must name at least one method")
     all_methods = {**METHODS, **BASELINES}
@@ -225,7 +225,7 @@ def check_whole(name: str, value: Any, least: int) -> None:
         raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
 
 
-def _check_kinds(cls: type[Protocol], entries: dict[str, Any]) -> None:
+def _check_kinds(cls: type[StudyProtocol], entries: dict[str, Any]) -> None:
     """Check the TOML or JSON type of each entry; `check` checks the values."""
     kinds: dict[str, tuple[type, str]] = {
         "str": (str, "a string"),
