@@ -13,8 +13,8 @@ from sklearn import metrics as sk
 
 import adacc
 from adacc.comparison import (
+    BinaryProblem,
     Plan,
-    Problem,
     available_methods,
     curves,
     data_checks,
@@ -40,7 +40,7 @@ def make_problem(n=240):
     X["town"] = pd.Categorical(np.where(rng.random(n) < 0.2 + 0.5 * y, "Kiel", "Bonn"))
     X["old"] = rng.random(n) < 0.3
     X.loc[rng.random(n) < 0.1, "a"] = np.nan
-    return Problem("people.csv", "ill", "yes", "no", X, y, n)
+    return BinaryProblem("people.csv", "ill", "yes", "no", X, y, n)
 
 
 @pytest.fixture(scope="module")
@@ -318,7 +318,7 @@ class TestDataChecks:
 
     def test_equal_rows_are_counted(self):
         X = pd.DataFrame({"a": [1, 1, 1, 2, 2, 3, 4, 5], "b": list("xxxyyzzz")})
-        problem = Problem("t.csv", "y", 1, 0, X, np.array([0, 0, 1, 0, 0, 1, 1, 0], dtype=np.int8), 8)
+        problem = BinaryProblem("t.csv", "y", 1, 0, X, np.array([0, 0, 1, 0, 0, 1, 1, 0], dtype=np.int8), 8)
         splits = make_splits(problem, 2, 1, seed=0)
         found = data_checks.count_duplicates(problem, splits)
         rows = [tuple(row) for row in X.to_numpy()]

@@ -9,7 +9,7 @@ import pytest
 from small_study import command
 
 from adacc.comparison import read_problem
-from adacc.comparison.binary_problem import Problem
+from adacc.comparison.binary_problem import BinaryProblem
 from adacc.comparison.decision import HeldOutScores, describe_decision
 from adacc.estimators import decision_tuning
 from adacc.evaluation import estimates
@@ -25,7 +25,7 @@ def few_resamples(monkeypatch):
 def made(n=400, seed=0, **beside):
     rng = np.random.default_rng(seed)
     y = (rng.random(n) < 0.2).astype(np.int8)
-    problem = Problem("t.csv", "y", "yes", "no", pd.DataFrame({"x": rng.normal(size=n)}), y, n, **beside)
+    problem = BinaryProblem("t.csv", "y", "yes", "no", pd.DataFrame({"x": rng.normal(size=n)}), y, n, **beside)
     scores = rng.normal(size=n) + 1.5 * y - 0.8
     order = rng.permutation(n)
     return problem, HeldOutScores(order, np.arange(n) % 4, scores[order])

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import StratifiedKFold
 
-from adacc.comparison import Problem, digits, make_splits, read_problem
+from adacc.comparison import BinaryProblem, digits, make_splits, read_problem
 from adacc.comparison.splits import describe
 from adacc.tables import TableError
 
@@ -13,7 +13,7 @@ from adacc.tables import TableError
 def problem(y, **beside):
     X = pd.DataFrame({"x": np.arange(len(y), dtype=float)})
     beside = {name: pd.Series(values, name=name) for name, values in beside.items()}
-    return Problem("a.csv", "ill", "yes", "no", X, np.array(y, dtype=np.int8), len(y), **beside)
+    return BinaryProblem("a.csv", "ill", "yes", "no", X, np.array(y, dtype=np.int8), len(y), **beside)
 
 
 RARE = [1, 0, 0, 0, 0] * 20

@@ -17,7 +17,7 @@ from adacc.evaluation.predictions import Predictions
 
 
 @dataclass(frozen=True)
-class Problem(BaseProblem):
+class BinaryProblem(BaseProblem):
     """Features and a binary target."""
 
     source: str  # file name of the table

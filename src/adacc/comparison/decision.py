@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from adacc.comparison.binary_problem import Problem
+from adacc.comparison.binary_problem import BinaryProblem
 from adacc.estimators.decision_tuning import LabelledRows, find_threshold, tune_rule
 from adacc.evaluation.assessment import DecidedRows, assess, describe_report
 from adacc.evaluation.decision_costs import Policy, compare_policies
@@ -29,7 +29,7 @@ class HeldOutScores:
     folds: NDArray[np.intp]
     scores: NDArray[np.float64]  # above 0 the method predicts the positive class
 
-    def labelled(self, problem: Problem, which: NDArray[np.bool_] | slice = slice(None)) -> LabelledRows:
+    def labelled(self, problem: BinaryProblem, which: NDArray[np.bool_] | slice = slice(None)) -> LabelledRows:
         """Some of the rows, to tune a rule on."""
         rows = self.rows[which]
         groups = None
@@ -39,7 +39,7 @@ class HeldOutScores:
             self.scores[which], problem.y[rows] == 1, np.ones(len(rows)), groups, folds=self.folds[which]
         )
 
-    def alerts(self, spec: DecisionSpec | None, problem: Problem) -> NDArray[np.bool_]:
+    def alerts(self, spec: DecisionSpec | None, problem: BinaryProblem) -> NDArray[np.bool_]:
         """The decisions of a rule whose threshold for the rows of a fold is tuned on the other folds.
 
         In time order it is tuned on earlier folds only, and no row of the first fold is an alert. None is the decision
@@ -54,12 +54,12 @@ class HeldOutScores:
             alert[here] = self.scores[here] >= find_threshold(spec, self.labelled(problem, others))
         return alert
 
-    def has_threshold(self, problem: Problem) -> NDArray[np.bool_]:
+    def has_threshold(self, problem: BinaryProblem) -> NDArray[np.bool_]:
         """Which rows a threshold can be tuned for without later rows: in time order not those of the first fold."""
         return self.folds > self.folds.min() if problem.time is not None else np.ones(len(self.folds), dtype=bool)
 
 
-def describe_decision(problem: Problem, found: HeldOutScores) -> dict[str, Any]:
+def describe_decision(problem: BinaryProblem, found: HeldOutScores) -> dict[str, Any]:
     """A recommended rule, what it achieves on the test rows, and other rules, as plain data."""
     several_folds = len(np.unique(found.folds)) > 1
     tested = found.has_threshold(problem) if several_folds else np.ones(len(found.rows), dtype=bool)
@@ -98,7 +98,7 @@ def _as_many_as(today: NDArray[np.bool_]) -> DecisionSpec:
 
 
 def _rules(
-    problem: Problem,
+    problem: BinaryProblem,
     found: HeldOutScores,
     tested: NDArray[np.bool_],
     is_positive: NDArray[np.bool_],
@@ -122,7 +122,7 @@ def _rules(
         }
 
 
-def _describe_rule(spec: DecisionSpec | None, problem: Problem, found: HeldOutScores) -> dict[str, Any]:
+def _describe_rule(spec: DecisionSpec | None, problem: BinaryProblem, found: HeldOutScores) -> dict[str, Any]:
     """The rule tuned on all test rows, with the intervals that it states for new rows."""
     if spec is None:
         return {"rule": None, "statistic": None, "threshold": None, "stated": None}

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from adacc.comparison.binary_problem import Problem
+from adacc.comparison.binary_problem import BinaryProblem
 from adacc.comparison.leaderboard import spread
 from adacc.comparison.multiclass_problem import MulticlassProblem
 from adacc.comparison.problem import BaseProblem
@@ -30,14 +30,14 @@ SPLIT_ROWS_MIN = 50_000
 
 def problem_of(
     source: str, target: str, X: pd.DataFrame, y: NDArray[Any], positive: Any, group: Any = None, time: Any = None
-) -> Problem | MulticlassProblem:
+) -> BinaryProblem | MulticlassProblem:
     """The problem of labelled rows; `positive` is None for more than two classes."""
     classes, numbers = pd.factorize(y, sort=True)[::-1]
     rows: dict[str, Any] = {"X": X, "n_rows_of_source": len(X), "group": group, "time": time}
     if positive is None:
         return MulticlassProblem(source, target, tuple(classes.tolist()), y=numbers.astype("int8"), **rows)
     (negative,) = (label for label in classes.tolist() if label != positive)
-    return Problem(source, target, positive, negative, y=(y == positive).astype("int8"), **rows)
+    return BinaryProblem(source, target, positive, negative, y=(y == positive).astype("int8"), **rows)
 
 
 def cross_validate(

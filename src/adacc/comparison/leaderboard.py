@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from adacc.comparison import explained_rows
-from adacc.comparison.binary_problem import Problem
+from adacc.comparison.binary_problem import BinaryProblem
 from adacc.comparison.cross_validation import MethodInfo, Outcome, Plan, pool_predictions
 from adacc.comparison.data_checks import check_data
 from adacc.comparison.decision import HeldOutScores, describe_decision
@@ -242,7 +242,7 @@ def _best_own_model(leaderboard: Leaderboard, table: list[dict[str, Any]]) -> di
 def _decision(leaderboard: Leaderboard, model: dict[str, Any]) -> dict[str, Any]:
     """The decision report of the best adacc method of two classes: ``"decision"`` of a report."""
     problem = leaderboard.problem
-    if not isinstance(problem, Problem):
+    if not isinstance(problem, BinaryProblem):
         return {}
     decided = describe_decision(problem, leaderboard.held_out(model["method"]))
     return {"decision": {"method": model["method"], "label": model["label"], **decided}}

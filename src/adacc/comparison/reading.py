@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 
-from adacc.comparison.binary_problem import Problem
+from adacc.comparison.binary_problem import BinaryProblem
 from adacc.comparison.multiclass_problem import MulticlassProblem
 from adacc.evaluation.subgroups import read_groups
 from adacc.evaluation.today import read_alerts
@@ -38,7 +38,7 @@ def read_problem(
     # Columns of the decision report: today's decisions, which are not a feature, and subgroups, which may be.
     baseline: str | None = None,
     subgroups: Iterable[str] = (),
-) -> Problem | MulticlassProblem:
+) -> BinaryProblem | MulticlassProblem:
     """Read a table; raises TableError if it cannot be used."""
     split_columns = list(dict.fromkeys(name for name in (group, time) if name is not None))
     dropped = list(dict.fromkeys([*drop, *(name for name in (ids, baseline) if name is not None)]))
@@ -71,7 +71,7 @@ def read_problem(
         rows["subgroups"] = frame[list(dict.fromkeys(subgroups))]
         for name, column in rows["subgroups"].items():
             read_groups(column, str(name))  # raises an error now rather than after the comparison
-    return Problem(where, target, binary.positive, binary.other, y=binary.y, n_labels=len(classes), **rows)
+    return BinaryProblem(where, target, binary.positive, binary.other, y=binary.y, n_labels=len(classes), **rows)
 
 
 def _check_reported(opened: OpenTable, target: str, split_columns: list[str], reported: list[str]) -> None:
@@ -87,7 +87,7 @@ def _check_reported(opened: OpenTable, target: str, split_columns: list[str], re
             raise missing_column(opened.where, name, opened.names)
 
 
-def digits(positive: str | None = None) -> Problem:
+def digits(positive: str | None = None) -> BinaryProblem:
     """scikit-learn's handwritten digits, the 8 (or another digit) against the rest.
 
     Examples
@@ -102,12 +102,14 @@ def digits(positive: str | None = None) -> Problem:
     labels = read_target(frame, "digit", "8" if positive is None else positive, DIGITS)
     # Some pixels are constant; unlike in a user's table they are not checked.
     X = frame.drop(columns="digit")
-    return Problem(DIGITS, "digit", labels.positive, labels.other, X, labels.y, len(X), n_labels=len(labels.counts))
+    return BinaryProblem(
+        DIGITS, "digit", labels.positive, labels.other, X, labels.y, len(X), n_labels=len(labels.counts)
+    )
 
 
 def frame_problem(
     X: Any, y: Any, positive: Any = None, groups: Any = None, times: Any = None
-) -> Problem | MulticlassProblem:
+) -> BinaryProblem | MulticlassProblem:
     """The problem of features and labels in memory; raises TableError or ValueError if they cannot be used."""
     frame = _as_frame(X)
     name = str(getattr(y, "name", None) or "y")
@@ -125,7 +127,7 @@ def frame_problem(
     if positive is None and len(classes) > 2:
         return MulticlassProblem(MEMORY, name, tuple(classes.tolist()), y=numbers.astype(np.int8), **rows)
     binary = read_target(table, name, positive, MEMORY)
-    return Problem(MEMORY, name, binary.positive, binary.other, y=binary.y, n_labels=len(classes), **rows)
+    return BinaryProblem(MEMORY, name, binary.positive, binary.other, y=binary.y, n_labels=len(classes), **rows)
 
 
 def _as_frame(X: Any) -> pd.DataFrame:
