@@ -223,24 +223,14 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             with unseen_ignored():
                 return np.array([[score(scorer, model, *rows) for model in of_costs] for of_costs in models])
 
+        folds = None
+        if not without_cv:
+            folds = [
+                (training_set.subset(training), training_set.subset(test))
+                for training, test in search_folds(self.cv, training_set, y, groups)
+            ]
         with Threads(settings.n_threads) as threads:
-            if without_cv:
-                trained = dict(enumerate(_train_all(grid.candidates, training_set, None, threads)))
-                by_split = [scores(list(trained.values()), training_set, training_set)]
-            else:
-                folds = [
-                    (training_set.subset(training), training_set.subset(test))
-                    for training, test in search_folds(self.cv, training_set, y, groups)
-                ]
-                by_split = [scores(_train_all(grid.candidates, *fold, threads), *fold) for fold in folds]
-            kind = "train" if without_cv else "test"
-            mean = np.mean(by_split, axis=0)
-            _check_defined(np.array(by_split), mean, kind)
-            best = [int(ranks(of_rounds).argmin()) for of_rounds in mean.T]  # the first of equal scores
-            if not without_cv:
-                refit = sorted(set(best))
-                refitted = _train_all([grid.candidates[i] for i in refit], training_set, None, threads)
-                trained = dict(zip(refit, refitted, strict=True))
+            by_split, mean, best, trained = _search(grid, scores, training_set, folds, threads)
 
         of_rule = columns_in(X, spec)
         winners = [
@@ -251,8 +241,8 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.best_by_rounds_ = dict(zip(rounds, winners, strict=True))
         self.best_costs_, self.best_n_estimators_, self.best_score_, self.best_estimator_ = winners[t]
         self.best_index_ = best[t] * len(rounds) + t
-        self.cv_results_ = _results(grid, by_split, kind)
-        self.n_splits_ = 0 if without_cv else len(by_split)
+        self.cv_results_ = _results(grid, by_split, _kind(folds))
+        self.n_splits_ = 0 if folds is None else len(by_split)
         self.scorer_ = scorer
         self.classes_ = training_set.classes
         set_columns(self, *columns)
@@ -362,6 +352,46 @@ def _paper_grid(labels: list[Any], class_weight: Array, negative_class: int) -> 
     return [dict(zip(labels, (rarity**power).tolist(), strict=True)) for power in np.linspace(0.0, 1.0, 10)]
 
 
+class Searched(NamedTuple):
+    """What a search finds; scores are by costs (rows) and number of rounds (columns)."""
+
+    by_split: list[Array]
+    mean: Array
+    best: list[int]  # index of the best costs, by number of rounds
+    trained: dict[int, Trained]  # ensembles on all rows, of the best costs at least
+
+
+def _search(
+    grid: Grid,
+    scores: Callable[[list[Trained], TrainingSet, TrainingSet], Array],
+    training_set: TrainingSet,
+    folds: list[tuple[TrainingSet, TrainingSet]] | None,
+    threads: Threads,
+) -> Searched:
+    """Score the candidates on the test rows of the folds, and train the best on all rows.
+
+    `folds` None: the candidates are scored on the training rows.
+    """
+    if folds is None:
+        trained = dict(enumerate(_train_all(grid.candidates, training_set, None, threads)))
+        by_split = [scores(list(trained.values()), training_set, training_set)]
+    else:
+        by_split = [scores(_train_all(grid.candidates, *fold, threads), *fold) for fold in folds]
+    mean = np.mean(by_split, axis=0)
+    _check_defined(np.array(by_split), mean, _kind(folds))
+    best = [int(ranks(of_rounds).argmin()) for of_rounds in mean.T]  # the first of equal scores
+    if folds is not None:
+        refit = sorted(set(best))
+        refitted = _train_all([grid.candidates[i] for i in refit], training_set, None, threads)
+        trained = dict(zip(refit, refitted, strict=True))
+    return Searched(by_split, mean, best, trained)
+
+
+def _kind(folds: Any) -> str:
+    """The rows that scores are of, as `cv_results_` names them."""
+    return "train" if folds is None else "test"
+
+
 def _train_all(
     candidates: list[Settings], training_set: TrainingSet, held_out: TrainingSet | None, threads: Threads
 ) -> list[Trained]:
@@ -393,7 +423,7 @@ def _check_defined(by_split: Array, mean: Array, kind: str) -> None:
             f"scoring must return a number in every fold for some costs, but {undefined}; scikit-learn's scorers "
             "return NaN if a fold lacks a class, or if the score is not defined for the model's predictions"
         )
-    warnings.warn(f"{undefined}; costs whose mean score is NaN are ranked last", UserWarning, stacklevel=3)
+    warnings.warn(f"{undefined}; costs whose mean score is NaN are ranked last", UserWarning, stacklevel=4)
 
 
 def _results(grid: Grid, by_split: list[Array], kind: str) -> dict[str, Any]:
