@@ -3,9 +3,11 @@
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier, VotingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_predict
@@ -198,6 +200,28 @@ def test_the_top_of_each_day():
     # The day of a time with a zone is that of the local calendar.
     elsewhere = frame.assign(day=frame["day"].dt.tz_localize("Pacific/Auckland"))
     np.testing.assert_array_equal(model.predict(elsewhere[["a", "b", "day"]]) == "fraud", alert)
+    series = pl.Series("day", frame["day"]).dt.replace_time_zone("Asia/Tokyo")
+    for day in (series, series.to_arrow(), pa.chunked_array([series.to_arrow()]), elsewhere["day"]):
+        for columns in (day, {"day": day}):
+            np.testing.assert_array_equal(model.predict(frame[["a", "b"]], columns=columns) == "fraud", alert)
+
+
+@pytest.mark.parametrize("name", ['"day"', " day", "a, b", "7", "day"])
+def test_the_name_of_a_column_of_days_survives_a_file(name, tmp_path):
+    frame, y = claims()
+    quoted = '"' + name.replace('"', '""') + '"'
+    model = adacc.AdaCC1Classifier(n_estimators=5).fit(frame[["a", "b"]], y).set_decision(f"top=2 per day of {quoted}")
+    model.save(tmp_path / "m.adacc")
+    assert adacc.load(tmp_path / "m.adacc").decision_.spec.columns == model.decision_.spec.columns == (name,)
+
+
+def test_a_column_of_the_rule_is_no_feature_of_a_model_that_was_fitted_on_an_array():
+    frame, y = claims()
+    model = adacc.AdaCC1Classifier(n_estimators=10, calibration="sigmoid").fit(frame[["a", "b"]].to_numpy(), y)
+    model.set_decision("fn=amount, fp=20")
+    expected = model.predict(frame[["a", "b"]].to_numpy(), columns=frame["amount"])
+    with pytest.warns(UserWarning, match="fitted without feature names"):
+        np.testing.assert_array_equal(model.predict(frame[["a", "b", "amount"]]), expected)
 
 
 @pytest.mark.parametrize(
@@ -243,6 +267,47 @@ def test_any_classifier_follows_a_rule(rare):
         response = getattr(clone(estimator).fit(X, y), method)(X)
         response = response[:, 1] if method == "predict_proba" else response
         np.testing.assert_array_equal(model.predict(X), response >= model.decision_.threshold)
+
+
+@pytest.mark.parametrize("estimator", [LogisticRegression(), LinearSVC(), adacc.AdaCC1Classifier(n_estimators=10)])
+def test_a_rule_of_scores_compares_scores(rare, estimator):
+    X, y = rare
+    rule = DecisionRule(estimator, "score=0.5", cv=2).fit(X, y)
+    scores = clone(estimator).fit(X, y).decision_function(X)
+    sign = 1 if rule.decision_.positive == 1 else -1
+    alert = rule.predict(X) == rule.classes_[rule.decision_.positive]
+    np.testing.assert_array_equal(alert, sign * scores >= 0.5)
+    assert 0 < alert.sum() < len(y)
+
+
+def test_a_rule_of_scores_needs_scores(rare):
+    with pytest.raises(TypeError, match=r"must have decision_function for the rule 'score=0'.*'threshold=P' compares"):
+        DecisionRule(RandomForestClassifier(3), "score=0").fit(*rare)
+    with pytest.raises(ValueError, match="undo_class_weight must be None for the rule 'score=0'"):
+        DecisionRule(LogisticRegression(), "score=0", undo_class_weight="balanced").fit(*rare)
+
+
+def test_rounding_errors_do_not_separate_a_row_from_the_threshold():
+    y = np.repeat([0, 1], [70, 30])
+    thirds = VotingClassifier([(f"d{i}", DummyClassifier(strategy="prior")) for i in range(3)], voting="soft")
+    rule = DecisionRule(thirds, "threshold=0.7", pos_label=0, cv="training").fit(np.zeros((100, 1)), y)
+    assert set(rule.predict(np.zeros((100, 1)))) == {0}
+
+
+@pytest.mark.parametrize("make", [
+    lambda: DecisionRule(LogisticRegression()),
+    lambda: DecisionRule(LogisticRegression(), cv=adacc.TimeSplit(3)),
+    lambda: adacc.CostDecision(LogisticRegression()),
+    lambda: adacc.CostSearchCV(adacc.CGAdaClassifier(n_estimators=3), [{0: 0.5, 1: 1.0}]),
+])  # fmt: skip
+def test_groups_may_be_a_column_and_must_not_be_missing(make):
+    rng = np.random.default_rng(0)
+    X, groups = rng.normal(size=(200, 2)), rng.permutation(200) // 4
+    y = (X[:, 0] + rng.normal(size=200) > 1).astype(int)
+    expected = make().fit(X, y, groups=groups).predict(X)
+    np.testing.assert_array_equal(make().fit(X, y, groups=groups[:, None]).predict(X), expected)
+    with pytest.raises(ValueError, match="groups must not be missing, got <NA> in row 1"):
+        make().fit(X, y, groups=pd.Series(["a", None] * 100, dtype="string"))
 
 
 def test_the_rarer_class_is_positive_unless_another_is_named(rare):

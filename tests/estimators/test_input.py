@@ -214,6 +214,30 @@ def test_every_way_of_saying_missing():
         np.testing.assert_array_equal(models[1].predict(nullable.to_numpy()), models[0].predict(plain))
 
 
+def test_columns_of_nulls_are_numbers():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=60), rng.random(60) < 0.3
+    plain = fit(pd.DataFrame({"empty": np.full(60, np.nan), "x": x}), y)
+    nulls = pd.Series([None] * 60, dtype=pd.ArrowDtype(pa.null()))
+    frames = pl.DataFrame({"empty": [None] * 60, "x": x}), pa.table({"empty": pa.nulls(60), "x": x})
+    for frame in (*frames, pd.DataFrame({"empty": nulls, "x": x})):
+        assert fit(frame, y).estimators_ == plain.estimators_
+        np.testing.assert_array_equal(plain.predict(frame), plain.predict(pd.DataFrame({"empty": np.nan, "x": x})))
+
+
+def test_pandas_columns_of_arrow_dictionaries_are_categories():
+    rng = np.random.default_rng(0)
+    town = rng.choice(["Bonn", "Kiel", "Ulm"], 90).tolist()
+    y = (np.array(town) == "Kiel") ^ (rng.random(90) < 0.1)
+    encoded = pd.Series(
+        pa.array([*town[:-1], None]).dictionary_encode(), dtype=pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))
+    )
+    plain, frame = pd.DataFrame({"town": [*town[:-1], None]}), pd.DataFrame({"town": encoded})
+    model = fit(plain, y)
+    assert fit(frame, y).estimators_ == model.estimators_
+    np.testing.assert_array_equal(model.predict(frame), model.predict(plain))
+
+
 def test_decimals_are_numbers():
     from decimal import Decimal
 

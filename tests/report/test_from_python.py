@@ -1,11 +1,13 @@
 """`adacc.compare`: the comparison of data in memory."""
 
 import json
+from decimal import Decimal
 from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.metrics import balanced_accuracy_score
 
@@ -23,6 +25,26 @@ def data(n_rows=240, seed=0):
     X.loc[::9, "b"] = np.nan
     y = np.where(X["a"] + (X["town"] == "north") + rng.normal(0, 0.5, n_rows) > 1.2, "ill", "well")
     return X, y
+
+
+@pytest.mark.parametrize("kind", [object, "Int64", "boolean", "string", "int64[pyarrow]", "decimal"])
+def test_columns_are_read_as_by_fit(kind):
+    X, y = data()
+    number = (X["a"] * 3).round().where(X["b"] > -1.5)
+    plain = {"boolean": number > 0, "string": number.map(lambda v: f"v{v:.0f}", na_action="ignore")}.get(kind, number)
+    column = plain.where(number.notna()).astype(object).where(number.notna(), None)
+    if kind == "decimal":
+        column = column.map(lambda v: None if v is None else Decimal(int(v)))
+        kind = pd.ArrowDtype(pa.decimal128(10, 2))
+    options = {"methods": ["adacc1", "logistic-regression", "lightgbm"], "folds": 2, "n_estimators": 5}
+    found = compare(pd.DataFrame({"x": column.astype(kind), "c": X["c"]}), y, **options)
+    assert all(each["metrics"] for each in found.result["methods"])
+    if kind in ("boolean", "string"):
+        expected = compare(pd.DataFrame({"x": column.astype("category"), "c": X["c"]}), y, **options)
+    else:
+        expected = compare(pd.DataFrame({"x": number, "c": X["c"]}), y, **options)
+    for one, other in zip(found.result["methods"], expected.result["methods"], strict=True):
+        assert one["metrics"]["auc"] == other["metrics"]["auc"]
 
 
 def test_the_table_and_the_verdict_are_those_of_the_command(tmp_path):

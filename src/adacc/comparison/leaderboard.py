@@ -21,6 +21,7 @@ from adacc.comparison.decision import HeldOutScores, describe_decision
 from adacc.comparison.multiclass_problem import MulticlassProblem
 from adacc.comparison.problem import BaseProblem
 from adacc.comparison.splits import Split, describe
+from adacc.estimators.unseen_categories import unseen_ignored
 from adacc.evaluation.model_description import describe_model
 from adacc.evaluation.statistics import holm, resampled_t_test
 from adacc.evaluation.training import fit_method
@@ -258,7 +259,9 @@ def _examples(leaderboard: Leaderboard, method: str) -> list[dict[str, Any]]:
     )  # fmt: skip
     is_sample = len(problem.y) < problem.n_rows_of_source
     numbers = [None] * len(split.test) if is_sample else (split.test + 1).tolist()
-    found = explained_rows.describe_examples(fitted, problem.X.iloc[split.test], problem.y[split.test], 1, numbers)
+    X_test, y_test = problem.X.iloc[split.test], problem.y[split.test]
+    with unseen_ignored():
+        found = explained_rows.describe_examples(fitted, X_test, y_test, 1, numbers)
     return [{**each, "prediction": str(problem.labels[each["prediction"]])} for each in found]
 
 

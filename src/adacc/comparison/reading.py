@@ -12,6 +12,7 @@ import pandas as pd
 
 from adacc.comparison.binary_problem import BinaryProblem
 from adacc.comparison.multiclass_problem import MulticlassProblem
+from adacc.data.columns import read
 from adacc.evaluation.subgroups import read_groups
 from adacc.evaluation.today import read_alerts
 from adacc.tables import TableError, check_features, open_table, read_frame, read_labels, read_target
@@ -131,7 +132,7 @@ def frame_problem(
 
 
 def _as_frame(X: Any) -> pd.DataFrame:
-    """A pandas frame with numbered rows, whose text and category columns are categories."""
+    """A pandas frame with numbered rows, in which columns are numbers, booleans or categories, as in `fit`."""
     native = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(native, nw.DataFrame):
         frame = native.to_pandas().reset_index(drop=True)
@@ -140,5 +141,14 @@ def _as_frame(X: Any) -> pd.DataFrame:
     else:
         frame = pd.DataFrame(np.asarray(X)).infer_objects().add_prefix("x")
     frame.columns = frame.columns.astype(str)
-    texts = [name for name in frame if not pd.api.types.is_numeric_dtype(frame[name])]
-    return frame.assign(**{name: frame[name].astype("category") for name in texts})
+    table = read(frame)
+    order = np.arange(len(frame), dtype=np.uint32)
+    converted: dict[str, Any] = {}
+    for j, (name, column) in enumerate(frame.items()):
+        if isinstance(column.dtype, pd.CategoricalDtype) or column.dtype == bool:
+            continue
+        if table.categorical[j]:
+            converted[str(name)] = pd.Categorical(table.labels(j))
+        elif not isinstance(column.dtype, np.dtype) or column.dtype == object:
+            ((_, converted[str(name)]),) = table.numbers([j], order)
+    return frame.assign(**converted)

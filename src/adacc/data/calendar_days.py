@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 
 from adacc.data.columns import is_missing
 
-OFFSET = re.compile(r"(?<=[0-9]:[0-9]{2})([0-9:.]*)\s*(?:[+-][0-9]{2}:?[0-9]{2}|Z)$")
-"""Offset from UTC after a time."""
+OFFSET = re.compile(r"([T ][0-9]{2}[0-9:.,]*)\s*(?:[+-][0-9]{2}(?::?[0-9]{2}){0,2}|[Zz])$")
+"""Time of day with an offset from UTC."""
+
+ZONE = re.compile(r"[T ].*[-+A-Za-z]")
+"""Time of day with something else than digits: NumPy would convert some offsets, and warn."""
 
 FIRST_DATE, LAST_DATE = 19000101, 21001231
 """Whole numbers in this range are dates if all of them can be."""
@@ -78,6 +81,7 @@ def _number(text: str) -> float:
 def _parse(texts: NDArray[np.str_], name: str) -> NDArray[Any]:
     """The days of text in ISO format."""
     local = np.array([OFFSET.sub(r"\1", text) for text in texts])
+    local[[ZONE.search(text) is not None for text in local]] = ""  # NaT
     try:
         days = local.astype("datetime64[us]").astype("datetime64[D]")
     except ValueError:

@@ -209,7 +209,7 @@ class FrameTable(Table):
 
     def _holds_categories(self, column: int) -> bool:
         dtype = self._series(column).dtype
-        if _is_numeric(dtype):
+        if _is_numeric(self._series(column)):
             return False
         if _is_categorical(dtype):
             return True
@@ -228,9 +228,11 @@ class FrameTable(Table):
 
     def _check(self, column: int, labels: Sequence[Any] | None) -> None:
         """Raise an error for a column of another kind than its labels in training; None: it held numbers."""
-        dtype = self._series(column).dtype
+        series = self._series(column)
+        dtype = series.dtype
         if labels is None:
-            before, fits = {NUMBERS}, _is_numeric(dtype) or dtype == nw.Object  # `numbers` checks the values of objects
+            # `numbers` checks the values of objects.
+            before, fits = {NUMBERS}, _is_numeric(series) or dtype == nw.Object
         else:
             before = kinds_of(labels)
             fits = self._may_hold(before, column)
@@ -243,7 +245,7 @@ class FrameTable(Table):
     def _may_hold(self, kinds: set[str], column: int) -> bool:
         """Whether a column may hold levels of these kinds; for most types the values need not be read."""
         series = self._series(column)
-        if _is_numeric(series.dtype):  # levels are compared by value: 0 and 1 equal booleans
+        if _is_numeric(series):  # levels are compared by value: 0 and 1 equal booleans
             return not kinds or not kinds.isdisjoint((NUMBERS, BOOLEANS))
         if not kinds:
             return _is_categorical(series.dtype) or series.dtype == nw.Object
@@ -253,14 +255,16 @@ class FrameTable(Table):
             return STRINGS in kinds
         if _is_encoded(series.dtype):  # for libraries other than pandas, `check_kinds` checks the levels
             native = series.to_native()
-            return not hasattr(native, "factorize") or not kinds.isdisjoint(kinds_of(native.cat.categories.tolist()))
+            if not (hasattr(native, "factorize") and hasattr(native.dtype, "categories")):
+                return True
+            return not kinds.isdisjoint(kinds_of(native.cat.categories.tolist()))
         return series.dtype == nw.Object and not kinds.isdisjoint(kinds_of(series.to_list()))
 
     def numbers(self, wanted: Sequence[int], order: NDArray[np.uint32]) -> Iterator[tuple[int, Floats]]:
         for column in wanted:
             self._check(column, None)
             series = self._series(column)
-            if not _is_numeric(series.dtype):
+            if not _is_numeric(series):
                 values = self.labels(column)
             else:
                 if series.dtype in (nw.Int128, nw.UInt128):  # not supported by NumPy
@@ -279,7 +283,7 @@ class FrameTable(Table):
         series = self._series(column)
         native = series.to_native()
         if hasattr(native, "factorize"):  # pandas, whose categoricals have indices already
-            numbered = hasattr(native, "cat") and len(native.cat.categories) <= len(native)
+            numbered = hasattr(native.dtype, "categories") and len(native.cat.categories) <= len(native)
             numbers, labels = (native.cat.codes.to_numpy(), native.cat.categories) if numbered else native.factorize()
             return numbers, [*labels.tolist(), None]
         numbers, labels = _number(series.to_list())
@@ -360,8 +364,9 @@ def is_missing(value: Any) -> bool:
     )
 
 
-def _is_numeric(dtype: Any) -> bool:
-    return bool(dtype.is_numeric()) or str(dtype) == "Null"
+def _is_numeric(series: Any) -> bool:
+    """Whether a column holds numbers, or has the type of missing values, which narwhals does not know."""
+    return bool(series.dtype.is_numeric()) or (series.dtype == nw.Unknown and series.null_count() == len(series))
 
 
 def _is_categorical(dtype: Any) -> bool:

@@ -82,7 +82,7 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any, columns: Any = None) -> NDArray[Any]:
         """Predict the class of each row, by the decision rule if there is one."""
         decision = self._model.decision
-        X, found = split_columns(None if decision is None else decision.spec, X, columns, columns_of(self)[1])
+        X, found = split_columns(None if decision is None else decision.spec, X, columns, columns_of(self))
         return self.fitted_model_.predicted(self._scores(X), found)
 
     def set_decision(
@@ -141,7 +141,7 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
         if (X is None) != (y is None):
             raise ValueError("X and y must be given together")
         if X is not None:
-            X, found = split_columns(spec, X, columns, columns_of(self)[1])
+            X, found = split_columns(spec, X, columns, columns_of(self))
             tuning, used = self._tuning_scores(X, y, sample_weight, groups)
             found = {name: values[used] for name, values in found.items()}
         elif not (sample_weight is None and groups is None and columns is None):
@@ -228,7 +228,8 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
         """Decompose the score of each row exactly into contributions of the features.
 
         The contributions of trees are Shapley values [Lundberg et al. 2020]; so are those of stumps if there is a
-        background. The explained score is `decision_function`, the sum of the votes. For AdaMEC and CGAda with two
+        background. The explained score is `decision_function`, the sum of the votes; of more than two classes that are
+        boosted in pairs, it is the score of each pair (docs/classes.md). For AdaMEC and CGAda with two
         classes and ``calibration="sigmoid"`` it is the shifted log-odds, computed here from the votes;
         `decision_function` computes them from the probability, which is less precise near 0 and 1 and is clipped at
         1e-15. An error is raised for AdaMEC and CGAda with isotonic calibration or with any calibration of more than

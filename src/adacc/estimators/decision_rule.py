@@ -25,8 +25,8 @@ from adacc.data.columns import is_frame
 from adacc.docstrings import described
 from adacc.estimators.base import COLUMNS, ROWS, log_of
 from adacc.estimators.decision_tuning import LabelledRows, tune_rule
-from adacc.estimators.decisions import row_costs, split_columns
-from adacc.estimators.folds import check_groups, make_splitter, on_training_rows
+from adacc.estimators.decisions import rounded, row_costs, split_columns
+from adacc.estimators.folds import check_groups, group_values, make_splitter, on_training_rows
 from adacc.estimators.input_validation import (
     check_labels,
     check_weight,
@@ -37,6 +37,7 @@ from adacc.estimators.input_validation import (
 from adacc.estimators.unseen_categories import unseen_ignored
 from adacc.model.decision import Decision, untuned
 from adacc.model.decision_spec import DecisionSpec, read_decision
+from adacc.model.fitted import DECIMALS, PROBABILITY_DECIMALS
 
 
 class HeldOutRows(NamedTuple):
@@ -102,8 +103,9 @@ class BaseDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):
     def predict(self, X: Any, columns: Any = None) -> NDArray[Any]:
         """Predict the class of each row by the decision rule."""
         check_is_fitted(self)
-        X, found = split_columns(self.decision_.spec, X, columns, columns_of(self.estimator_)[1])
-        responses = _shifted(_responses(self.estimator_, X), self._class_divisors)
+        X, found = split_columns(self.decision_.spec, X, columns, columns_of(self.estimator_))
+        found_by_class = _responses(self.estimator_, X, self.decision_.spec.kind == "score")
+        responses = _comparable(found_by_class, self._class_divisors)
         return self.classes_[
             self.decision_.class_index(responses[:, self.decision_.positive], lambda: responses, found)
         ]
@@ -149,12 +151,16 @@ class BaseDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):
         if not hasattr(self.estimator, "decision_function"):
             raise TypeError(f"estimator must have predict_proba or decision_function, got {self.estimator!r}")
 
-    def _fit_held_out(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> HeldOutRows:
-        """Fit the estimator on all rows, and once for each fold."""
+    def _fit_held_out(self, X: Any, y: Any, sample_weight: Any, groups: Any, by_score: bool = False) -> HeldOutRows:
+        """Fit the estimator on all rows, and once for each fold.
+
+        The responses of the folds are probabilities, or scores if `by_score` or if the estimator has no probabilities.
+        """
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         labels = check_labels(y, "y")
-        check_consistent_length(X, labels, groups)
+        check_consistent_length(X, labels)
+        groups = group_values(groups, len(labels))
         weight = check_weight(sample_weight, len(labels), "sample_weight")
         self._check_n_classes(np.unique(labels[weight > 0.0]))
         fit_params = self._fit_params(sample_weight, groups, len(labels))
@@ -164,9 +170,9 @@ class BaseDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):
         true = _class_numbers(labels, weight, classes)
         class_weight = np.array([weight[true == k].sum() for k in range(len(classes))])
         divisors = self._divisors(classes, class_weight)
-        folds = self._held_out(estimator, X, labels, fit_params, groups)
+        folds = self._held_out(estimator, X, labels, fit_params, groups, by_score)
         folds = [
-            (rows[used], _shifted(responses[used], divisors))
+            (rows[used], _comparable(responses[used], divisors))
             for rows, responses in folds
             if (used := weight[rows] > 0.0).any()
         ]
@@ -211,11 +217,17 @@ class BaseDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):
         return divisors
 
     def _held_out(
-        self, fitted: Any, X: Any, labels: NDArray[Any], fit_params: dict[str, NDArray[Any]], groups: Any
+        self,
+        fitted: Any,
+        X: Any,
+        labels: NDArray[Any],
+        fit_params: dict[str, NDArray[Any]],
+        groups: Any,
+        by_score: bool,
     ) -> list[tuple[NDArray[np.intp], Array]]:
         """Numbers of the rows held out by each fold, and their responses by an estimator fitted without them."""
         if on_training_rows(self.cv):
-            return [(np.arange(len(labels)), _responses(fitted, X))]
+            return [(np.arange(len(labels)), _responses(fitted, X, by_score))]
         all_rows = np.arange(len(labels))
 
         def held_out(fold: Any) -> tuple[NDArray[np.intp], Array]:
@@ -225,7 +237,7 @@ class BaseDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):
             estimator = clone(self.estimator).fit(_take(X, training), labels[training], **params)
             responses = np.zeros((len(rows), len(fitted.classes_)))  # 0 for classes that the training rows lack
             with unseen_ignored():
-                found = _responses(estimator, _take(X, rows))
+                found = _responses(estimator, _take(X, rows), by_score)
             responses[:, np.searchsorted(fitted.classes_, estimator.classes_)] = found
             return rows, responses
 
@@ -328,12 +340,15 @@ class DecisionRule(BaseDecision):
         self
         """
         spec = read_decision(self.rule)
+        by_score = spec.kind == "score"
         self._check_estimator(spec.by_probability)
+        if by_score:
+            self._check_scores(spec)
         found: dict[str, NDArray[Any]] = {}
         if columns is not None or spec.needs_tuning:
-            _, found = split_columns(spec, X, columns, None)
-        held_out = self._fit_held_out(X, y, sample_weight, groups)
-        spec = spec.for_classes(held_out.classes)
+            _, found = split_columns(spec, X, columns)
+        held_out = self._fit_held_out(X, y, sample_weight, groups, by_score)
+        spec = rounded(spec.for_classes(held_out.classes))
         if len(held_out.classes) > 2:
             if self.pos_label is not None:
                 raise ValueError(f"pos_label must be None for more than two classes, got {self.pos_label!r}")
@@ -343,6 +358,18 @@ class DecisionRule(BaseDecision):
         positive = 1 - find_negative_class(self.pos_label, held_out.classes, held_out.class_weight, rows_of_class)
         self._set_fitted(held_out, self._tuned(spec, positive, held_out, groups, found))
         return self
+
+    def _check_scores(self, spec: DecisionSpec) -> None:
+        if not hasattr(self.estimator, "decision_function"):
+            raise TypeError(
+                f"estimator must have decision_function for the rule {str(spec)!r}, got {self.estimator!r}; "
+                "'threshold=P' compares its probabilities"
+            )
+        if self.undo_class_weight is not None:
+            raise ValueError(
+                f"undo_class_weight must be None for the rule {str(spec)!r}, which compares scores, got "
+                f"{self.undo_class_weight!r}"
+            )
 
     def _tuned(
         self, spec: DecisionSpec, positive: int, held_out: HeldOutRows, groups: Any, columns: dict[str, NDArray[Any]]
@@ -366,14 +393,14 @@ class DecisionRule(BaseDecision):
         return spec.kind != "cost" or spec.tuned
 
 
-def _responses(estimator: Any, X: Any) -> Array:
-    """Probabilities by class; without these, the scores of two classes, which are each other's negatives."""
-    if hasattr(estimator, "predict_proba"):
-        return estimator.predict_proba(X)
+def _responses(estimator: Any, X: Any, by_score: bool) -> Array:
+    """Probabilities by class; the scores of two classes, which are each other's negatives, if `by_score` or without."""
+    if hasattr(estimator, "predict_proba") and not by_score:
+        return np.round(estimator.predict_proba(X), PROBABILITY_DECIMALS)
     scores = estimator.decision_function(X)
     if np.ndim(scores) != 1:
         raise TypeError(f"estimator must have predict_proba for more than two classes, got {estimator!r}")
-    return np.column_stack([-scores, scores])
+    return np.round(np.column_stack([-scores, scores]), DECIMALS)
 
 
 def _class_numbers(labels: NDArray[Any], weight: Array, classes: NDArray[Any]) -> NDArray[np.intp]:
@@ -390,6 +417,11 @@ def _shifted(probabilities: Array, divisors: Array | None) -> Array:
         return probabilities
     shifted = probabilities / divisors
     return shifted / shifted.sum(axis=1, keepdims=True)
+
+
+def _comparable(responses: Array, divisors: Array | None) -> Array:
+    """Responses that rules compare with thresholds: corrected for class weights, and rounded like those of a model."""
+    return responses if divisors is None else np.round(_shifted(responses, divisors), PROBABILITY_DECIMALS)
 
 
 def _take(X: Any, rows: NDArray[Any]) -> Any:

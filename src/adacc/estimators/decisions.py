@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -36,12 +37,15 @@ class NeedsTuningRowsError(ValueError):
 
 
 def split_columns(
-    spec: DecisionSpec | None, X: Any, columns: Any, features: Collection[str] | None
+    spec: DecisionSpec | None,
+    X: Any,
+    columns: Any,
+    features: tuple[int | None, Collection[str] | None] = (None, None),
 ) -> tuple[Any, dict[str, NDArray[Any]]]:
     """X without the columns that are not features, and the columns that a rule names.
 
     `columns` are a mapping or frame of them, or the values of the only one. Columns that are not given there are taken
-    from X.
+    from X. `features` are the number and the names of the features, if they are known.
     """
     if spec is None and columns is None:
         return X, {}
@@ -54,7 +58,7 @@ def split_columns(
     found = {}
     for name in names:
         if name in given:
-            found[name] = np.asarray(given[name])
+            found[name] = _values(given[name])
         elif frame is not None and name in frame.columns:
             found[name] = _local(frame[name]).to_numpy()
         else:
@@ -68,10 +72,22 @@ def split_columns(
             raise ValueError(
                 f"columns: {name!r} must have a value for each of the {n_rows} rows, got the shape {shape}"
             )
-    if frame is not None and features is not None:
-        others = [name for name in names if name in frame.columns and name not in features]
+    if frame is not None:
+        n_features, feature_names = features
+        others = [name for name in names if name in frame.columns and name not in (feature_names or ())]
+        if feature_names is None and len(frame.columns) - len(others) != n_features:
+            others = []
         X = frame.drop(others).to_native() if others else X
     return X, found
+
+
+def _values(column: Any) -> NDArray[Any]:
+    """A column that is given as a sequence, array or series; times of a series are local."""
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None and isinstance(column, arrow.Array):
+        column = arrow.chunked_array([column])
+    series = nw.from_native(column, series_only=True, pass_through=True)
+    return _local(series).to_numpy() if isinstance(series, nw.Series) else np.asarray(column)
 
 
 def _given_columns(columns: Any, names: tuple[str, ...]) -> Mapping[str, Any]:
@@ -91,7 +107,7 @@ def decide(
     model: FittedModel, spec: DecisionSpec, tuning: TuningScores | None, columns: Mapping[str, NDArray[Any]]
 ) -> Decision:
     """Bind a rule to a model, and tune it on scores of rows that the model was trained without."""
-    spec = _rounded(spec.for_classes(model.classes))
+    spec = rounded(spec.for_classes(model.classes))
     positive = model.positive_class
     if positive is None:
         _warn_uncalibrated(model, spec)
@@ -115,7 +131,7 @@ def decide(
     return tune_rule(spec, positive, rows, tuning.rows)
 
 
-def _rounded(spec: DecisionSpec) -> DecisionSpec:
+def rounded(spec: DecisionSpec) -> DecisionSpec:
     """The rule with its threshold rounded like the numbers it is compared with, so that equal numbers stay equal."""
     decimals = {"threshold": PROBABILITY_DECIMALS, "score": DECIMALS}.get(spec.kind)
     return spec if decimals is None else replace(spec, value=round(spec.value, decimals))

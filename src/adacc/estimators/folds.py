@@ -80,7 +80,7 @@ def check_groups(groups: Any, n_rows: int) -> NDArray[np.intp] | None:
     """Validate the groups, and number them from 0 in the sorted order of their values."""
     if groups is None:
         return None
-    values = column_or_1d(groups, warn=True)
+    values = column_or_1d(groups)
     if len(values) != n_rows:
         raise ValueError(f"groups must have one value for each of the {n_rows} rows, got {len(values)}")
     missing = values.dtype.kind not in "biu" and np.frompyfunc(is_missing, 1, 1)(values.astype(object)).astype(bool)
@@ -90,6 +90,12 @@ def check_groups(groups: Any, n_rows: int) -> NDArray[np.intp] | None:
         return np.unique(values, return_inverse=True)[1]
     except TypeError:
         raise TypeError("groups must have values of one kind that can be sorted") from None
+
+
+def group_values(groups: Any, n_rows: int) -> NDArray[Any] | None:
+    """The groups as an array, which a splitter receives; checked as in `check_groups`."""
+    check_groups(groups, n_rows)
+    return None if groups is None else column_or_1d(groups)
 
 
 TRAINING = "training"
@@ -125,7 +131,7 @@ def make_splitter(cv: Any, labels: NDArray[Any], groups: NDArray[Any] | None, se
 def search_folds(cv: Any, training_set: TrainingSet, y: ArrayLike, groups: Any) -> list[Fold]:
     """Training and test rows of each fold, as indices into the training set, which has no rows of zero weight."""
     labels = np.asarray(y)
-    check_consistent_length(labels, groups)
+    groups = group_values(groups, len(labels))
     index = np.full(len(labels), -1)
     index[training_set.numbers] = np.arange(len(training_set.numbers))
     folds: list[Fold] = []

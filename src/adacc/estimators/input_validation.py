@@ -69,7 +69,7 @@ def read_table(estimator: Any, X: Any, reset: bool, has_labels: bool = False) ->
         return read(X)
     if type(X).__name__ == "LazyFrame":
         raise TypeError("X must be a data frame or an array, got a LazyFrame; call its method collect() first")
-    if getattr(X, "dtype", np.dtype(float)).kind in "mM":
+    if getattr(getattr(X, "dtype", None), "kind", "f") in "mM":
         raise TypeError(f"X has the type {X.dtype}; adacc takes numbers, and categories as columns of a frame")
     if has_labels and not sparse.issparse(X):
         return ArrayTable(validate_data(estimator, X, reset=reset, dtype=object, ensure_all_finite=False))

@@ -134,6 +134,7 @@ def _steps(curve: ShapeFunction) -> pd.DataFrame:
         edges = np.concatenate([[-np.inf], np.asarray(curve.thresholds), [np.inf]])
         steps = pd.DataFrame({"above": edges[:-1], "up_to": edges[1:], "category": None, "value": curve.values})
     else:
-        steps = pd.DataFrame({"above": np.nan, "up_to": np.nan, "category": curve.categories, "value": curve.values})
+        categories = pd.Series(curve.categories, dtype=object)  # booleans too, as the last row has text
+        steps = pd.DataFrame({"above": np.nan, "up_to": np.nan, "category": categories, "value": curve.values})
     steps.loc[len(steps)] = [np.nan, np.nan, "missing", curve.missing]
     return steps.assign(feature=curve.name)[["feature", "above", "up_to", "category", "value"]]

@@ -78,7 +78,7 @@ class DecisionSpec:
             return "f1" if self.value == 1.0 else f"fbeta={self.value:.15g}"
         sign = {"recall": ">=", "precision": ">=", "alerts": "<="}.get(self.kind, "=")
         suffix = f"/{self.per:.15g}" if self.kind == "alerts" else ""
-        suffix += f" per day of {self.day_of}" if self.day_of is not None else ""
+        suffix += f" per day of {_quoted(self.day_of)}" if self.day_of is not None else ""
         return f"{self.kind}{sign}{self.value:.15g}{suffix}"
 
     @property
