@@ -273,3 +273,25 @@ def onnx_input(session, X, amount):
         )
         given[name] = values[:, None]
     return given
+
+
+def test_costs_in_text_are_amounts_and_errors_name_the_row(table, monkeypatch):
+    monkeypatch.chdir(table[0])
+    train = ("train", "train.csv", "--target", "label", "--positive", "fraud", "--drop", "when,amount", "--method")
+    train = (*train, "adacc1", "--rounds", "10", "--folds", "0", "--calibrate", "sigmoid")
+    code, out, _ = command(*train, "--cost-column", "amount", "--alarm-cost", "20", "--model", "costs.adacc")
+    assert code == 0
+    assert "training recall without the rule" in out
+    new = pd.read_csv("new.csv")
+    plain = command("predict", "costs.adacc", "new.csv")[1]
+    new.assign(amount=[f"${each:,.2f}" for each in new["amount"]]).to_csv("dollars.csv", index=False)
+    assert command("predict", "costs.adacc", "dollars.csv")[1] == plain
+    new.assign(amount=new["amount"].where(new.index != 3, -1.0)).to_csv("negative.csv", index=False)
+    assert "must be finite and not negative, got -1.0 in row 4" in command("predict", "costs.adacc", "negative.csv")[2]
+    new.assign(amount=new["amount"].astype(str).where(new.index != 3, "much")).to_csv("text.csv", index=False)
+    assert "must be numbers, got 'much' in row 4" in command("predict", "costs.adacc", "text.csv")[2]
+
+
+def test_a_share_of_alerts_is_corrected():
+    with pytest.raises(ValueError, match=r"alerts<=20/1000$"):
+        adacc.model.decision_spec.read_decision("alerts<=2%")

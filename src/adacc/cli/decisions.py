@@ -89,14 +89,25 @@ def other_columns(spec: DecisionSpec, features: Collection[str]) -> list[str]:
 def rule_columns(
     spec: DecisionSpec, X: pd.DataFrame, kept: pd.DataFrame, decimal: str | None
 ) -> dict[str, NDArray[Any]]:
-    """The columns that the rule names; costs in a text file are converted to numbers."""
+    """The columns that the rule names; costs in a text file, such as $1,200.50, are converted to numbers."""
     found = {}
     for name in spec.columns:
         column = X[name] if name in X else kept[name]
-        if decimal == "," and column.dtype.kind not in "iufb" and name != spec.day_of:
-            column = column.map(lambda cell: cell.replace(",", ".") if isinstance(cell, str) else cell)
-        found[name] = column.to_numpy()
+        is_text = column.dtype.kind not in "iufb" and name != spec.day_of
+        found[name] = _numbers(column, decimal or ".") if is_text else column.to_numpy()
     return found
+
+
+def _numbers(column: pd.Series, decimal: str) -> NDArray[Any]:
+    """Text as numbers; unchanged if a cell is none, which `read_costs` reports."""
+    import pyarrow as pa
+
+    from adacc.tables.numeric_text import with_point
+
+    try:
+        return with_point(pa.array(column, pa.string(), from_pandas=True), decimal).cast(pa.float64()).to_numpy(False)
+    except pa.ArrowException:
+        return column.to_numpy()
 
 
 def describe_decision(decision: Decision) -> dict[str, Any]:

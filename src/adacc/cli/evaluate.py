@@ -247,9 +247,10 @@ class LabelReader:
     def _unknown(self, value: Any, row: int) -> ValueError:
         from adacc.tables.errors import TableError
 
+        known = join_names([repr(str(label)) for label in self._saved.labels], 20)
         return TableError(
             f"{self._where}: row {row}, column {self._target!r}: label {str(value)!r} is unknown to the model; "
-            f"its labels are {join_names(self._saved.labels, 20)}. Remove such rows, or train with them"
+            f"its labels are {known}. Remove such rows, or train with them"
         )
 
 

@@ -63,8 +63,10 @@ def explain(options: Namespace) -> None:
         raise ValueError("--row needs DATA: give the table")
     if options.background is not None and options.data is None:
         raise ValueError("--background needs DATA: give the rows to explain")
+    if options.background == "-" == options.data:
+        raise ValueError("DATA and --background cannot both be standard input (-); give a file for one of them")
     if options.report is not None:
-        inputs = [options.model] if options.data is None else [options.model, options.data]
+        inputs = [each for each in (options.model, options.data, options.background) if each is not None]
         check_output(options.report, *inputs)
         check_report_libraries()
     model_file = open_model_file(options.model)

@@ -23,9 +23,17 @@ def check_output(path: Path, *inputs: str | Path) -> None:
     if not os.access(path.parent, os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
         raise ValueError(f"Permission denied: {path}")
     for other in inputs:
-        source = Path(other).expanduser()
-        if str(other) != "-" and path.exists() and source.exists() and path.samefile(source):
+        if str(other) != "-" and path.exists() and _reads(Path(other).expanduser(), path):
             raise ValueError(f"{path} is an input of this command and would be overwritten; give another output file")
+
+
+def _reads(source: Path, file: Path) -> bool:
+    """Whether an existing file is an input: the source itself, or a Parquet file in the directory `source`."""
+    if not source.exists():
+        return False
+    if source.is_dir():
+        return source.resolve() in file.resolve().parents and file.suffix == ".parquet"
+    return file.samefile(source)
 
 
 def check_outputs(options: Namespace, names: Iterable[str], *inputs: str | Path) -> dict[str, Path]:
@@ -34,7 +42,7 @@ def check_outputs(options: Namespace, names: Iterable[str], *inputs: str | Path)
     for file in given.values():
         check_output(file, *inputs)
     for one, other in combinations(given, 2):
-        if given[one] == given[other]:
+        if given[one].resolve() == given[other].resolve():
             flags = (f"--{name.replace('_', '-')}" for name in (one, other))
             raise ValueError(f"{' and '.join(flags)} must be different files, got {given[one]} for both")
     return given

@@ -204,7 +204,7 @@ def _replace_unencodable_text() -> None:
 def _fail(reason: str, code: int, debug: bool) -> int:
     if debug:
         traceback.print_exc()
-    sys.stderr.write(f"adacc: error: {' '.join(reason.split())}\n")
+    sys.stderr.write(f"adacc: error: {' '.join(line.strip() for line in reason.splitlines())}\n")
     return code
 
 

@@ -144,6 +144,8 @@ class Output(Protocol):
 @contextmanager
 def _output(file: Path | None) -> Iterator[Output]:
     if file is None:
+        if hasattr(sys.stdout, "reconfigure"):  # data are UTF-8, as in files
+            sys.stdout.reconfigure(encoding="utf-8")
         yield TextOutput(sys.stdout, ",")
         return
     from adacc.tables.sources import TEXT

@@ -10,7 +10,7 @@ from adacc.cli.decisions import describe_decision, format_decision
 from adacc.cli.flags import with_flags
 from adacc.cli.options import command_line, text_format
 from adacc.cli.terminal import format_number, format_percent, format_table, printable
-from adacc.cli.train_shared import TrainingResult
+from adacc.cli.train_shared import TrainingResult, decides_on
 
 
 def describe(options: Namespace, trained: TrainingResult) -> dict[str, Any]:
@@ -68,7 +68,8 @@ def format_result(options: Namespace, trained: TrainingResult, result: dict[str,
         tuned = result["costs_tuned_by"]
         how = f" (of ten candidates, the costs of best {in_sentence(tuned)} on the training rows)" if tuned else ""
         lines.append(f"costs: {each}{how}")
-    lines += ["", _class_table(result), "", with_flags(_held_out(result, options), options)]
+    classes = _class_table(result, decides_on(model, trained.kinds))
+    lines += ["", classes, "", with_flags(_held_out(result, options), options)]
     if model.decision_ is not None:
         lines += ["", format_decision(model.decision_)]
     if options.model_card is not None:
@@ -87,13 +88,15 @@ def _size(result: dict[str, Any], n_estimators: Any) -> str:
     return size(result["rounds"], result["bags"])
 
 
-def _class_table(result: dict[str, Any]) -> str:
+def _class_table(result: dict[str, Any], with_rule: bool) -> str:
+    """The training rows of each class, and how many are recognised; `with_rule`: by the decision rule, if any."""
     rows = []
     each = zip(result["classes"], result["class_rows"], result["training_recall"], strict=True)
     for label, n_rows, recall in sorted(each, key=lambda row: -row[1]):
         name = printable(label, 40) + (" (positive)" if label == result["positive"] else "")
         rows.append([name, f"{n_rows:,}", format_percent(n_rows / result["rows"]), format_percent(recall)])
-    return format_table([result["target"], "rows", "share", "training recall"], rows)
+    recall = "training recall" if with_rule else "training recall without the rule"
+    return format_table([result["target"], "rows", "share", recall], rows)
 
 
 def _held_out(result: dict[str, Any], options: Namespace) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adacc.cli.decisions import other_columns
@@ -82,10 +82,15 @@ def check_rule_columns(spec: DecisionSpec | None, opened: OpenTable, options: Na
             )
 
 
+def decides_on(model: BaseAdditiveClassifier, features: Collection[str]) -> bool:
+    """Whether the rule of the model, if it has one, decides on single rows by their features alone."""
+    decision = model.decision_
+    return decision is None or not (decision.spec.is_ranked or other_columns(decision.spec, features))
+
+
 def predict_training_rows(model: BaseAdditiveClassifier, X: Any) -> NDArray[Any]:
     """Predictions of the training rows; by the scores if the rule ranks rows or needs a column that is no feature."""
-    decision = model.decision_
-    if decision is None or not (decision.spec.is_ranked or other_columns(decision.spec, X.columns)):
+    if decides_on(model, X.columns):
         return model.predict(X)
     fitted = model.fitted_model_
     return fitted.labels(model.decision_function(X))

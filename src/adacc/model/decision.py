@@ -197,6 +197,14 @@ def largest(scores: Array, k: int, groups: NDArray[Any] | None = None) -> NDArra
     return chosen
 
 
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 def read_costs(cost: float | str, columns: Mapping[str, NDArray[Any]]) -> Array | float:
     """A constant cost, or the values of the column of this name."""
     if not isinstance(cost, str):
@@ -204,11 +212,12 @@ def read_costs(cost: float | str, columns: Mapping[str, NDArray[Any]]) -> Array 
     try:
         values = np.asarray(columns[cost], dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"the costs in column {cost!r} must be numbers, got {columns[cost]!r:.60}") from None
+        row, got = next((i, each) for i, each in enumerate(columns[cost]) if not _is_number(each))
+        raise ValueError(f"the costs in column {cost!r} must be numbers, got {got!r:.60} in row {row + 1}") from None
     valid = np.isfinite(values) & (values >= 0.0)
     if not valid.all():
         row = int(np.argmin(valid))
         raise ValueError(
-            f"the costs in column {cost!r} must be finite and not negative, got {values[row]} in row {row}"
+            f"the costs in column {cost!r} must be finite and not negative, got {values[row]} in row {row + 1}"
         )
     return values

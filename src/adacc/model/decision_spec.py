@@ -161,7 +161,9 @@ def _hint(text: str) -> str:
         return f"is not a rule; the rules are {'; '.join(FORMS)}"
     name, _, rest = match.groups()
     if name == "alerts":
-        return f'must use <= and a number of rows, for "at most": alerts<={rest.partition("/")[0] or 20}/1000'
+        given = re.match(r"([0-9]+(?:\.[0-9]+)?)\s*(%?)", rest)
+        n_alerts = 20.0 if given is None else float(given[1]) * (10.0 if given[2] else 1.0)
+        return f'must use <= and a number of rows, for "at most": alerts<={n_alerts:g}/1000'
     return f'must use >= for "at least": {name}>={rest}'
 
 

@@ -47,7 +47,8 @@ def with_point(text: Any, decimal: str) -> Any:
         return text
     pointed = pc.replace_substring(text, decimal, ".")
     # Text that is not a number must not become one by the replacement.
-    return pc.if_else(are_plain(text, decimal), pointed, pc.binary_join_element_wise(text, "?", ""))
+    is_number = pc.or_(are_plain(text, decimal), matches(text, "^0[xX][0-9a-fA-F]+$"))
+    return pc.if_else(is_number, pointed, pc.binary_join_element_wise(text, "?", ""))
 
 
 def matches(text: Any, pattern: str) -> pa.Array:

@@ -35,6 +35,9 @@ BINARY_FORMATS = {
     ARROW_FILE: "those of an Arrow file: rename it to end in .arrow",
     ARROW_STREAM: "those of an Arrow stream: rename it to end in .arrow",
     b"PK\x03\x04": "those of a zip archive or a spreadsheet: save the table as CSV",
+    b"BZh": "those of a bzip2 file: decompress it, or use gzip",
+    b"\xfd7zXZ": "those of an xz file: decompress it, or use gzip",
+    b"\x28\xb5\x2f\xfd": "those of a Zstandard file: decompress it, or use gzip",
     b"\xff\xfe": "those of UTF-16 text: save the file as UTF-8",
     b"\xfe\xff": "those of UTF-16 text: save the file as UTF-8",
 }
@@ -125,7 +128,10 @@ class TextFile:
         return {
             "read_options": arrow_csv.ReadOptions(column_names=self.names, use_threads=threads, block_size=block),
             "parse_options": arrow_csv.ParseOptions(
-                delimiter=self._separator, newlines_in_values=True, invalid_row_handler=self._note
+                delimiter=self._separator,
+                newlines_in_values=True,
+                ignore_empty_lines=len(self.names) > 1,  # in the only column, an empty line is a missing value
+                invalid_row_handler=self._note,
             ),
             "convert_options": arrow_csv.ConvertOptions(
                 include_columns=list(columns),
@@ -223,6 +229,10 @@ def _header(stream: Any, where: str, separator: str) -> list[str]:
     """The column names; an unnamed first column, such as an index, gets the name that pandas uses."""
     lines = iter(stream.readline, b"")
     first = next((line for line in lines if line.strip()), b"")  # skip blank lines above the header
+    if b"\r" in first.rstrip(b"\r\n") and b'"' not in first:
+        raise TableError(
+            f"{where} has lines that end with a carriage return (CR) alone; save the file with the line ends LF or CRLF"
+        )
     try:
         text = first.decode("utf-8-sig")
         names = next(csv.reader(chain([text], (line.decode() for line in lines)), delimiter=separator, strict=True), [])
