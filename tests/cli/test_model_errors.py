@@ -140,7 +140,7 @@ CASES = [
     # evaluate
     (
         "evaluate outcome.adacc labels.csv",
-        "labels.csv: row 2, column 'outcome': label 'Fine' is unknown to the model; its labels are fine, fraud",
+        "labels.csv: row 2, column 'outcome': label 'Fine' is unknown to the model; its labels are 'fine', 'fraud'",
     ),
     ("evaluate outcome.adacc gap.csv --json e.json", "gap.csv: row 5, column 'outcome' has no label"),
     ("evaluate outcome.adacc new.csv --target outcom", "new.csv has no column 'outcom'; did you mean 'outcome'?"),

@@ -186,8 +186,13 @@ class TestBatches:
         assert frame["id"].tolist() == [f"n{j}" for j in range(30)]
 
     def test_no_rows(self, write):
-        for text in ("x\n", "x\n\n", "x"):
+        for text in ("x\n", "x"):
             assert list(open_batches(write(text), {"x": "number"})) == []
+        assert list(open_batches(write("x,y\n\n"), {"x": "number"})) == []
+
+    def test_an_empty_line_of_the_only_column_is_a_missing_value(self, write):
+        (frame,) = open_batches(write("x\n\n1\n"), {"x": "number"})
+        assert frame["x"].isna().tolist() == [True, False]
 
     def test_an_index_is_a_column_that_was_not_asked_for(self, tmp_path):
         pd.DataFrame({"x": [1, 2]}, index=pd.Index([5, 6], name="who")).to_parquet(tmp_path / "m.parquet")

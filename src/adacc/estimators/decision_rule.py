@@ -299,7 +299,7 @@ class DecisionRule(BaseDecision):
     >>> print(model.decision_)
     recall>=0.99 (score >= 0.07181)
     >>> [round(each, 2) for each in model.decision_.report.achieved["precision"]]  # and its interval on new rows
-    [0.83, 0.71, 0.9]
+    [0.83, 0.7, 0.91]
     """
 
     estimator: Any
