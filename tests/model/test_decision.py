@@ -230,7 +230,7 @@ def test_expected_costs_of_rows_by_hand():
     assert cost_share(np.array([0.3]), 0.0, 0.0) == 0.0
     for amounts, message in [
         ([1.0, -2.0, 0, 0, 0], "in column 'amount' must be finite and not negative, got -2.0 in row 2"),
-        ([1.0, np.nan, 0, 0, 0], "got nan in row 1"),
+        ([1.0, np.nan, 0, 0, 0], "got nan in row 2"),
         (["a"] * 5, "in column 'amount' must be numbers"),
     ]:
         with pytest.raises(ValueError, match=message):
