@@ -203,7 +203,7 @@ def show_status(options: Namespace) -> None:
     from adacc.study.store import Store
 
     store: Any = Store(options.folder)
-    if is_multiclass(store.read_multiclass_protocol()):
+    if is_multiclass(store.stored_entries()):
         store = MulticlassStore(options.folder)
     protocol, rows = store.protocol(), []
     work_of = protocol.work if isinstance(store, MulticlassStore) else work
@@ -240,7 +240,7 @@ def show_tables(options: Namespace) -> None:
     from adacc.study.store import Store
     from adacc.study.tables import render, write_all
 
-    several = is_multiclass(Store(options.folder).read_multiclass_protocol())
+    several = is_multiclass(Store(options.folder).stored_entries())
     module: Any = multiclass_tables if several else two_class_tables
     summary = module.read_summary(options.folder)
     tables = module.all_tables(summary)

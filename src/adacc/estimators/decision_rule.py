@@ -104,8 +104,8 @@ class BaseDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):
         """Predict the class of each row by the decision rule."""
         check_is_fitted(self)
         X, found = split_columns(self.decision_.spec, X, columns, columns_of(self.estimator_))
-        found_by_class = _responses(self.estimator_, X, self.decision_.spec.kind == "score")
-        responses = _comparable(found_by_class, self._class_divisors)
+        by_score = self.decision_.spec.kind == "score"
+        responses = _comparable(_responses(self.estimator_, X, by_score), self._class_divisors)
         return self.classes_[
             self.decision_.class_index(responses[:, self.decision_.positive], lambda: responses, found)
         ]
@@ -420,7 +420,7 @@ def _shifted(probabilities: Array, divisors: Array | None) -> Array:
 
 
 def _comparable(responses: Array, divisors: Array | None) -> Array:
-    """Responses that rules compare with thresholds: corrected for class weights, and rounded like those of a model."""
+    """Rounded responses, corrected for class weights and rounded again: what rules compare with thresholds."""
     return responses if divisors is None else np.round(_shifted(responses, divisors), PROBABILITY_DECIMALS)
 
 

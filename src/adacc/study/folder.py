@@ -79,7 +79,7 @@ class StudyFolder(ABC):
     def protocol(self) -> BaseProtocol:
         """The protocol of the study in the folder."""
 
-    def read_multiclass_protocol(self) -> Any:
+    def stored_entries(self) -> Any:
         """The entries of the protocol, which are not checked."""
         try:
             return json.loads(self._protocol_file.read_text())

@@ -61,7 +61,7 @@ class MulticlassStore(StudyFolder):
 
     def protocol(self) -> MulticlassProtocol:
         """The protocol of the study in the folder."""
-        entries = self.read_multiclass_protocol()
+        entries = self.stored_entries()
         try:
             return MulticlassProtocol.from_json(entries)
         except (TypeError, ValueError, AttributeError) as error:

@@ -53,7 +53,7 @@ class Store(StudyFolder):
 
     def protocol(self) -> StudyProtocol:
         """The protocol of the study in the folder."""
-        entries = self.read_multiclass_protocol()
+        entries = self.stored_entries()
         try:
             return StudyProtocol.from_json(entries)
         except (TypeError, ValueError, AttributeError) as error:
