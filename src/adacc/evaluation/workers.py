@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -66,8 +67,7 @@ def _interrupts_blocked() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):  # as on Windows
         yield
         return
-    for tracker in (resource_tracker, joblib_tracker):  # first, since their start may unblock SIGINT
-        tracker.ensure_running()
+    _start_resource_trackers()  # first, since their start may unblock SIGINT
     received: list[int] = []
     # The signal mask of this thread is inherited by its child processes; other threads may receive the signal.
     is_main = threading.current_thread() is threading.main_thread()
@@ -81,6 +81,17 @@ def _interrupts_blocked() -> Iterator[None]:
             signal.signal(signal.SIGINT, handler)
     if received:
         signal.raise_signal(signal.SIGINT)
+
+
+def _start_resource_trackers() -> None:
+    """Start the processes that remove what workers leave behind, without warnings if it is already gone."""
+    no_warnings = "ignore:resource_tracker:UserWarning"
+    sys.warnoptions.append(no_warnings)  # the trackers are started with these options
+    try:
+        for tracker in (resource_tracker, joblib_tracker):
+            tracker.ensure_running()
+    finally:
+        sys.warnoptions.remove(no_warnings)
 
 
 BACKENDS: dict[str, dict[str, Any]] = {
