@@ -13,7 +13,8 @@ BLOCK = 4096
 PACKED_BLOCK = 256
 """The same for packed trees: the values of a block, row by row, stay in the cache."""
 
-TWO, THREE, FOUR = np.uint64(2), np.uint64(3), np.uint64(4)
+ONE, TWO, THREE, FOUR, FIVE, SIX, SEVEN, EIGHT = (np.uint64(n) for n in range(1, 9))
+"""Unsigned, so that an index needs no check whether it is negative."""
 
 
 @kernel
@@ -52,43 +53,49 @@ def add_packed_leaves(
     """`add_leaves` for packed trees (`learners.tree_scorer`); rows with missing values are marked and left out.
 
     The values of a block of rows are copied row by row. Eight rows go down a tree together, without a branch in the
-    loop: their steps are independent, so that the processor executes several at a time. `scores` has
-    rows for whole blocks of `PACKED_BLOCK`; `block`, with a value for each column of so many rows, is a workspace.
+    loop: their steps are independent, so that the processor executes several at a time. `values` and `scores` have a
+    row for each output, and `scores` a column for each row of whole blocks of `PACKED_BLOCK`; `block`, with a value for
+    each column of so many rows, is a workspace.
     """
-    n_rows, n_columns, n_outputs = bins.shape[1], len(features), scores.shape[1]
+    n_rows, n_columns, n_outputs = bins.shape[1], len(features), np.uint64(len(scores))
     width = np.uint64(n_columns)
     for begin in range(0, n_rows, PACKED_BLOCK):
         n_in_block = PACKED_BLOCK if begin + PACKED_BLOCK < n_rows else n_rows - begin
         for c in range(n_columns):
             _copy_column(bins[features[c]], begin, n_in_block, categories[c], missing[c], c, width, block, has_missing)
-        sums = scores[begin : begin + PACKED_BLOCK]
+        sums = scores[:, begin : begin + PACKED_BLOCK]
+        n_groups = np.uint64((n_in_block + 7) // 8)  # after the last row of the block come rows of the block before
         for t in range(len(roots)):
-            root = np.uint32(roots[t])
-            for i in range(0, n_in_block, 8):  # after the last row of the block come rows of the block before
-                r_0 = np.uint64(i) * width
+            root = nodes[roots[t]]
+            i, r_0 = np.uint64(0), np.uint64(0)
+            for _ in range(n_groups):
                 r_1, r_2, r_3, r_4 = r_0 + width, r_0 + TWO * width, r_0 + THREE * width, r_0 + FOUR * width
                 r_5, r_6, r_7 = r_4 + width, r_4 + TWO * width, r_4 + THREE * width
-                n_0 = n_1 = n_2 = n_3 = n_4 = n_5 = n_6 = n_7 = root
-                for _ in range(depths[t]):
-                    n_0, n_1 = _child(nodes, block, r_0, n_0), _child(nodes, block, r_1, n_1)
-                    n_2, n_3 = _child(nodes, block, r_2, n_2), _child(nodes, block, r_3, n_3)
-                    n_4, n_5 = _child(nodes, block, r_4, n_4), _child(nodes, block, r_5, n_5)
-                    n_6, n_7 = _child(nodes, block, r_6, n_6), _child(nodes, block, r_7, n_7)
-                for c in range(n_outputs):
-                    sums[i, c] += values[n_0, c]
-                    sums[i + 1, c] += values[n_1, c]
-                    sums[i + 2, c] += values[n_2, c]
-                    sums[i + 3, c] += values[n_3, c]
-                    sums[i + 4, c] += values[n_4, c]
-                    sums[i + 5, c] += values[n_5, c]
-                    sums[i + 6, c] += values[n_6, c]
-                    sums[i + 7, c] += values[n_7, c]
+                n_0, n_1 = _child(root, block, r_0), _child(root, block, r_1)
+                n_2, n_3 = _child(root, block, r_2), _child(root, block, r_3)
+                n_4, n_5 = _child(root, block, r_4), _child(root, block, r_5)
+                n_6, n_7 = _child(root, block, r_6), _child(root, block, r_7)
+                for _ in range(1, depths[t]):
+                    n_0, n_1 = _child(nodes[n_0], block, r_0), _child(nodes[n_1], block, r_1)
+                    n_2, n_3 = _child(nodes[n_2], block, r_2), _child(nodes[n_3], block, r_3)
+                    n_4, n_5 = _child(nodes[n_4], block, r_4), _child(nodes[n_5], block, r_5)
+                    n_6, n_7 = _child(nodes[n_6], block, r_6), _child(nodes[n_7], block, r_7)
+                for k in range(n_outputs):
+                    of_node, of_row = values[k], sums[k]
+                    of_row[i] += of_node[n_0]
+                    of_row[i + ONE] += of_node[n_1]
+                    of_row[i + TWO] += of_node[n_2]
+                    of_row[i + THREE] += of_node[n_3]
+                    of_row[i + FOUR] += of_node[n_4]
+                    of_row[i + FIVE] += of_node[n_5]
+                    of_row[i + SIX] += of_node[n_6]
+                    of_row[i + SEVEN] += of_node[n_7]
+                i, r_0 = i + EIGHT, r_4 + FOUR * width
 
 
 @inner_kernel
-def _child(nodes, block, row, at):
-    """The node below a packed node that a row goes to."""
-    node = nodes[at]
+def _child(node, block, row):
+    """The index of the node below a packed node that a row goes to."""
     goes_right = block[row + np.uint64(np.uint16(node))] > np.uint16(node >> np.uint64(16))
     return np.uint32((node >> np.uint64(32)) + np.uint64(goes_right))
 

@@ -33,7 +33,7 @@ class _PackedTrees(NamedTuple):
     nodes: NDArray[np.uint64]
     roots: NDArray[np.int64]
     depths: NDArray[np.int64]
-    values: Array  # (n_nodes, n_outputs): contribution of each leaf
+    values: Array  # (n_outputs, n_nodes): contribution of each leaf
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,9 @@ class TreeScorer:
             return scores
         has_missing = np.zeros(n_rows, dtype=bool)
         block = np.empty(kernels.PACKED_BLOCK * max(len(self._packed.features), 1), dtype=np.uint16)
-        scores = np.zeros((-(-n_rows // kernels.PACKED_BLOCK) * kernels.PACKED_BLOCK, n_outputs))
-        kernels.add_packed_leaves(bins, *self._packed, block, has_missing, scores)
-        scores = scores[:n_rows]
+        packed_scores = np.zeros((n_outputs, -(-n_rows // kernels.PACKED_BLOCK) * kernels.PACKED_BLOCK))
+        kernels.add_packed_leaves(bins, *self._packed, block, has_missing, packed_scores)
+        scores = np.ascontiguousarray(packed_scores[:, :n_rows].T)
         if has_missing.any():
             others = np.zeros((int(has_missing.sum()), n_outputs))
             self._add_leaves(np.ascontiguousarray(bins[:, has_missing]), others)
@@ -119,5 +119,6 @@ class TreeScorer:
         packed |= np.where(splits, column[source], np.uint64(0))
         missing = np.where(categories < 0, n_bins[features] - 1, -1)
         return _PackedTrees(
-            features, categories, missing, packed[order], place[:n_trees], depths, self.values[source][order]
-        )
+            features, categories, missing, packed[order], place[:n_trees], depths,
+            np.ascontiguousarray(self.values[source[order]].T),
+        )  # fmt: skip
