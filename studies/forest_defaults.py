@@ -66,8 +66,8 @@ class Variant(AdaCCForestClassifier):
         self.kinds = kinds
         return self
 
-    def _bags(self, n_rows: int) -> Any:
-        bags = super()._bags(n_rows)
+    def _bags(self, n_rows: int, n_rarest: int) -> Any:
+        bags = super()._bags(n_rows, n_rarest)
         return replace(bags, specs=tuple(s for s, k in zip(bags.specs, KINDS, strict=True) if k in self.kinds))
 
 

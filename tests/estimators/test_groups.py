@@ -210,18 +210,19 @@ class TestForest:
 
         bags, original = [], engine.draw_bag
 
-        def noted(rows, ratio, rng, among=None):
-            bags.append((rows.order.copy(), among, original(rows, ratio, rng, among)[1]))
-            return original(rows, ratio, rng, among)
+        def noted(rows, ratio, rng, eligible, replacement):
+            bag, members = original(rows, ratio, rng, eligible, replacement)
+            bags.append((rows.order.copy(), eligible, members))
+            return bag, members
 
         monkeypatch.setattr(engine, "draw_bag", noted)
         adacc.AdaCCForestClassifier(n_estimators=6, random_state=0).fit(X, y, groups=groups)
         assert len(bags) == 6 + 3 + 3
-        for order, among, members in bags:
+        for order, eligible, members in bags:
             inside = set(groups[order[members]])
-            assert inside <= set(groups[order[among]])
-            assert not inside & set(groups[order[~among]])
-            assert 0.5 < among.mean() < 0.75
+            assert inside <= set(groups[order[eligible]])
+            assert not inside & set(groups[order[~eligible]])
+            assert 0.5 < eligible.mean() < 0.75
 
     def test_folds_of_tuning_cv_hold_out_whole_groups_and_decide(self):
         cv = Recorder(3)

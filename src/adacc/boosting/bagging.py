@@ -32,6 +32,9 @@ ROWS_PER_LEAF, DEPTH_RANGE = 16, (4, 10)
 BOOTSTRAP_SHARE = 1.0 - np.exp(-1.0)
 """Share of the groups in a bag: the expected share of distinct rows in a bootstrap sample."""
 
+MAX_FOLDS = 5
+"""Maximum number of folds of which bags without replacement leave out one each."""
+
 MAX_OOB_ROWS_OF_CLASS = 3_000
 """Maximum number of rows of a class with out-of-bag votes: enough to estimate a rate to one percentage point."""
 
@@ -52,6 +55,9 @@ class BagSpec:
         Limits of the trees.
     depth_by_rows : bool
         Whether the maximum depth follows from the number of rows in the bag instead.
+    replacement : bool
+        Whether rows are drawn with replacement. Otherwise, each bag leaves out one fold of the rows, in turn, and
+        contains the others once.
     """
 
     n_bags: int
@@ -59,6 +65,7 @@ class BagSpec:
     n_rounds: int
     growth: Growth
     depth_by_rows: bool = False
+    replacement: bool = True
 
     def growth_for(self, n_rows: int) -> Growth:
         """Limits of the trees on a bag of this many rows."""
@@ -120,17 +127,26 @@ def grow_forest(
     whole.
     """
     rows, bins = binned.rows, binned.matrix
-    group_draw = None if groups is None else GroupDraw(groups, rows.true.astype(np.intp), rows.n_classes)
+    units = np.arange(len(rows.order)) if groups is None else groups
+    group_draw = GroupDraw(units, rows.true.astype(np.intp), rows.n_classes)
     candidates = _draw_oob_candidates(rows, bags.seed)
     candidate_bins = np.ascontiguousarray(bins[:, candidates])
 
     kind_of_bag = np.repeat(np.arange(len(bags.specs)), [spec.n_bags for spec in bags.specs])
 
+    def draw_eligible(number: int, rng: np.random.Generator) -> NDArray[np.bool_] | None:
+        spec = bags.specs[kind_of_bag[number]]
+        if spec.replacement:
+            return None if groups is None else group_draw.draw(BOOTSTRAP_SHARE, rng)
+        n_folds = min(spec.n_bags, MAX_FOLDS)
+        repeat, fold = divmod(number - int(np.argmax(kind_of_bag == kind_of_bag[number])), n_folds)
+        return group_draw.leave_out(fold, n_folds, np.random.default_rng([bags.seed, repeat, 1]))
+
     def boost(number: int) -> tuple[Ensemble, NDArray[np.intp], Array]:
         spec = bags.specs[kind_of_bag[number]]
         rng = np.random.default_rng([bags.seed, number])
-        among = None if group_draw is None else group_draw.draw(BOOTSTRAP_SHARE, rng)
-        bag, members = draw_bag(rows, spec.ratio, rng, among)
+        eligible = draw_eligible(number, rng)
+        bag, members = draw_bag(rows, spec.ratio, rng, eligible, spec.replacement)
         coarse = CoarseBins(binned.bin_mapper, rng)
         learner = TreeLearner(
             coarse.apply(bins, members), bag, coarse.bin_mapper, bags.criterion, plan.negative_class,
@@ -143,7 +159,7 @@ def grow_forest(
         coarse.restore(trees.nodes)
         ensemble = replace(ensemble, models=Trees(trees.nodes, trees.starts, binned.bin_mapper))
         in_bag = np.zeros(len(rows.order), dtype=bool)
-        in_bag[members if among is None else among] = True
+        in_bag[members if groups is None else eligible] = True
         oob = np.flatnonzero(~in_bag[candidates])
         scorer = _trees_of(ensemble).compile(contributions(ensemble.votes, np.ones(rows.n_classes)))
         scores = scorer.scores_of_bins(np.ascontiguousarray(candidate_bins[:, oob]))
@@ -180,34 +196,53 @@ def _draw_oob_candidates(rows: Rows, seed: int) -> NDArray[np.intp]:
 
 
 def draw_bag(
-    rows: Rows, ratio: float, rng: np.random.Generator, among: NDArray[np.bool_] | None = None
+    rows: Rows,
+    ratio: float,
+    rng: np.random.Generator,
+    eligible: NDArray[np.bool_] | None = None,
+    replacement: bool = True,
 ) -> tuple[Rows, NDArray[np.intp]]:
-    """Draw rows of each class with replacement, with probabilities proportional to their weights.
+    """Draw rows of each class, with probabilities proportional to their weights.
 
-    As many rows of a class are drawn as its effective sample size [Kish 1965], but at most `ratio` times that of the
-    smallest class. A row that is drawn twice has weight 2. At least about a third of the rows of a class are out of the
-    bag. `among` marks the rows that may be drawn, at least one of every class; None: all rows.
+    As many rows of a class are drawn with replacement as its effective sample size [Kish 1965], but at most `ratio`
+    times that of the smallest class. A row that is drawn twice has weight 2. At least about a third of the rows of a
+    class are out of the bag. Without replacement, the number is smaller by the share of the eligible rows, and rows are
+    drawn more than once only if their weight is above the mean. `eligible` marks the rows that may be drawn, at least
+    one of every class; None: all rows.
     """
     sizes = 1.0 / rows.by_class((rows.weight / rows.class_weight[rows.true]) ** 2)
-    n_drawn = np.clip(np.round(np.minimum(sizes, ratio * sizes.min())), 1, MAX_ROWS_OF_CLASS).astype(int)
+    limits = np.minimum(sizes, ratio * sizes.min())
     members, counts = [], []
     for k, (begin, end) in enumerate(zip(rows.starts[:-1], rows.starts[1:], strict=True)):
-        eligible = np.arange(begin, end) if among is None else begin + np.flatnonzero(among[begin:end])
-        weight = rows.weight[eligible]
-        if (weight == weight[0]).all():
-            drawn = rng.integers(len(eligible), size=n_drawn[k])
-        else:
-            cumulative = np.cumsum(weight)
-            position = np.searchsorted(cumulative, rng.random(n_drawn[k]) * cumulative[-1])
-            drawn = np.minimum(position, len(eligible) - 1)
-        count = np.bincount(drawn, minlength=len(eligible))
+        of_class = np.arange(begin, end) if eligible is None else begin + np.flatnonzero(eligible[begin:end])
+        weight = rows.weight[of_class]
+        share = 1.0 if replacement else weight.sum() / rows.class_weight[k]
+        n_drawn = int(np.clip(np.round(share * limits[k]), 1, MAX_ROWS_OF_CLASS))
+        draw = _draw_with_replacement if replacement else _draw_systematically
+        count = np.bincount(draw(weight, n_drawn, rng), minlength=len(of_class))
         distinct = np.flatnonzero(count)
-        members.append(eligible[distinct])
+        members.append(of_class[distinct])
         counts.append(count[distinct].astype(np.float64))
     drawn_rows = np.concatenate(members)
     starts = np.cumsum([0, *map(len, members)])
     weight = np.array([count.sum() for count in counts])
     return Rows(rows.order[drawn_rows].astype(dtypes.ROW), starts, np.concatenate(counts), weight), drawn_rows
+
+
+def _draw_with_replacement(weight: Array, n_drawn: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Indices of rows, drawn independently with probabilities proportional to their weights."""
+    if (weight == weight[0]).all():
+        return rng.integers(len(weight), size=n_drawn)
+    cumulative = np.cumsum(weight)
+    return np.minimum(np.searchsorted(cumulative, rng.random(n_drawn) * cumulative[-1]), len(weight) - 1)
+
+
+def _draw_systematically(weight: Array, n_drawn: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Indices of rows, by systematic sampling in random order: each as often as expected, rounded up or down."""
+    order = rng.permutation(len(weight))
+    cumulative = np.cumsum(weight[order])
+    positions = (rng.random() + np.arange(n_drawn)) * (cumulative[-1] / n_drawn)
+    return order[np.minimum(np.searchsorted(cumulative, positions, side="right"), len(weight) - 1)]
 
 
 def _trees_of(ensemble: Ensemble) -> Trees:

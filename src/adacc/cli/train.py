@@ -105,7 +105,7 @@ def add_parser_to(commands: Any) -> None:
     top.add_argument(
         "--rounds", type=rounds, metavar="N",
         help="Number of boosting rounds (default: 100); for adacc-forest, of balanced bags (default: 50, or 100 for "
-        "up to 1,200 rows).",
+        "up to 1,500 rows).",
     )  # fmt: skip
     top.add_argument(
         "--costs", type=costs, metavar="L=C,...",

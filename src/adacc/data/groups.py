@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 class GroupDraw:
-    """Draws a share of the groups, stratified by the rarest class in each group; every class needs a row."""
+    """Draws groups of rows, stratified by the rarest class in each group; every class needs a row."""
 
     def __init__(self, groups: NDArray[np.intp], y: NDArray[np.intp], n_classes: int) -> None:
         _, self._group = np.unique(groups, return_inverse=True)
@@ -32,3 +32,17 @@ class GroupDraw:
             if not drawn[groups].any():
                 drawn[rng.choice(groups)] = True
         return drawn[self._group]
+
+    def leave_out(self, fold: int, n_folds: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+        """Whether the group of each row is in another fold than this one.
+
+        The folds are random, stratified, and the same for the same state of the random generator. A class whose groups
+        are all in the fold keeps them.
+        """
+        kept = np.ones(int(self._group.max()) + 1, dtype=bool)
+        for groups in self._strata:
+            kept[rng.permutation(groups)[fold::n_folds]] = False
+        for groups in self._groups_of_class:
+            if not kept[groups].any():
+                kept[groups] = True
+        return kept[self._group]

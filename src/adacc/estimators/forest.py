@@ -23,7 +23,7 @@ from adacc.data.threads import Threads
 from adacc.data.training_set import TrainingSet
 from adacc.estimators.base import BaseAdditiveClassifier
 from adacc.estimators.decisions import columns_in, decide, thinned
-from adacc.estimators.folds import tuning_folds
+from adacc.estimators.folds import members_by_class, tuning_folds
 from adacc.estimators.forest_tuning import OBJECTIVES, TuningRows, tune_forest
 from adacc.estimators.input_validation import columns_of, columns_restored_on_failure, read_training
 from adacc.estimators.monotonic import read_monotonic_cst
@@ -45,26 +45,33 @@ BALANCED_BAGS_PER_RATIO_BAG, BALANCED_BAGS_PER_FULL_BAG, LONG_ROUNDS_FACTOR = 6,
 MIN_BAGS = 3
 """Minimum number of bags of a kind: a row is tuned on only if it is out of at least one of them."""
 
-FEW_ROWS, BAGS_FOR_FEW_ROWS, BAGS_FOR_MANY_ROWS = 1_200, 100, 50
+FEW_ROWS, BAGS_FOR_FEW_ROWS, BAGS_FOR_MANY_ROWS = 1_500, 100, 50
 """The number of balanced bags by default: more for few rows, whose votes have a higher variance."""
+
+FULL_BAG_LEAVES = 32
+"""Maximum number of leaves of a tree on a full bag: grown best-first, it can be deep where classes are complex."""
+
+FEW_ROWS_OF_CLASS = 100
+"""With fewer rows (or groups) of a class, all bags are drawn with replacement: out-of-bag votes are scarce."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class AdaCCForestClassifier(BaseAdditiveClassifier):
     """A forest of AdaCC boosters on bags of rows, which needs no parameter tuning.
 
-    Rows are drawn with replacement into bags in which all classes have the same total weight, and AdaCC2 boosts trees
-    on each bag. There are three kinds of bags. Balanced bags have the same number of rows of every class and few
-    rounds, which makes them robust to noise. Ratio-10 bags have up to ten rows of each other class per row of the
-    rarest class, full bags have as many rows as the training set; with six times as many rounds they can fit complex
-    class boundaries. Logistic regression on the out-of-bag votes gives each kind its weight and scales the scores to
-    half the log-odds of balanced classes, like those of AdaBoost; for two classes its intercept is the decision
-    threshold. No cost matrix and no cross-validation are needed.
+    Rows are drawn into bags in which all classes have the same total weight, and AdaCC2 boosts trees on each bag. There
+    are three kinds of bags. Balanced bags have the same number of rows of every class and few rounds, which makes them
+    robust to noise. Ratio-10 bags have up to ten rows of each other class per row of the rarest class, full bags have
+    the class ratio of the training set; with six times as many rounds they can fit complex class boundaries. Balanced
+    bags are drawn with replacement, the others too if a class has fewer than 100 rows; otherwise each of them leaves
+    out one fifth of the rows. Logistic regression on the out-of-bag votes gives each kind its weight and scales the
+    scores to half the log-odds of balanced classes, like those of AdaBoost; for two classes its intercept is the
+    decision threshold. No cost matrix and no cross-validation are needed.
 
     Parameters
     ----------
     n_estimators : int or "auto", default="auto"
-        Number of balanced bags, with one booster each; "auto" is 100 for up to 1,200 rows and 50 for more. There are
+        Number of balanced bags, with one booster each; "auto" is 100 for up to 1,500 rows and 50 for more. There are
         also 16 ratio-10 bags and 10 full bags for every 100 balanced bags, at least three of each kind.
     n_rounds : int, default=5
         Maximum number of boosting rounds on a balanced bag.
@@ -72,7 +79,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         Impurity measure that a split minimizes.
     max_depth : int, "auto" or None, default="auto"
         Maximum depth of a tree; None for no limit. "auto" is the depth of a full tree with 16 rows of the bag per leaf,
-        from 4 to 10.
+        from 4 to 10; on full bags it is no limit, with at most 32 leaves unless `max_leaf_nodes` is given.
     max_leaf_nodes : int or None, default=None
         Maximum number of leaves of a tree, grown best-first by gain; None for no limit.
     min_samples_leaf : int, default=3
@@ -200,7 +207,8 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
             n_threads = read_n_jobs(self.n_jobs)
             training_set = read_training(self, X, y, sample_weight, groups)
             monotonic_cst = read_monotonic_cst(self, training_set.table.categorical, len(training_set.classes))
-            bags = replace(self._bags(len(training_set.y)), monotonic_cst=monotonic_cst)
+            of_classes = members_by_class(training_set.y, len(training_set.classes), self._groups_in_bags(training_set))
+            bags = replace(self._bags(len(training_set.y), int(of_classes.min())), monotonic_cst=monotonic_cst)
             forest = self._grow(training_set, bags, n_threads)
             tuning_rows = self._tuning_rows(forest, training_set, bags, n_threads)
             model, tuning = self._tune(forest, training_set, tuning_rows, sum(each.n_bags for each in bags.specs))
@@ -222,7 +230,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         return self
 
     def _check_parameters(self) -> None:
-        self._bags(0)
+        self._bags(0, 0)
         if not isinstance(self.verbose, bool):
             whole("verbose", self.verbose, least=0)
         if self.max_bins is not None:
@@ -232,8 +240,11 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         one_of("objective", self.objective, OBJECTIVES)
         check_folds("tuning_cv", self.tuning_cv)
 
-    def _bags(self, n_rows: int) -> Bags:
-        """Specifications of the balanced bags, the ratio-10 bags and the full bags."""
+    def _bags(self, n_rows: int, n_rarest: int) -> Bags:
+        """Specifications of the balanced bags, the ratio-10 bags and the full bags.
+
+        `n_rarest` is the number of rows, or of groups, of the rarest class.
+        """
         depth_by_rows = isinstance(self.max_depth, str) and self.max_depth == "auto"
         if isinstance(self.max_depth, str) and not depth_by_rows:
             whole("max_depth", self.max_depth, least=1, or_else="'auto' or None")
@@ -244,10 +255,13 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         n_rounds = whole("n_rounds", self.n_rounds, least=1)
         n_ratio_bags = max(n_bags // BALANCED_BAGS_PER_RATIO_BAG, MIN_BAGS)
         n_full_bags = max(n_bags // BALANCED_BAGS_PER_FULL_BAG, MIN_BAGS)
+        n_long_rounds, replacement = LONG_ROUNDS_FACTOR * n_rounds, n_rarest < FEW_ROWS_OF_CLASS
+        best_first = depth_by_rows and self.max_leaf_nodes is None
+        full_growth = replace(growth, max_leaf_nodes=FULL_BAG_LEAVES) if best_first else growth
         specs = (
             BagSpec(n_bags, 1.0, n_rounds, growth, depth_by_rows),
-            BagSpec(n_ratio_bags, RATIO, LONG_ROUNDS_FACTOR * n_rounds, growth, depth_by_rows),
-            BagSpec(n_full_bags, np.inf, LONG_ROUNDS_FACTOR * n_rounds, growth, depth_by_rows),
+            BagSpec(n_ratio_bags, RATIO, n_long_rounds, growth, depth_by_rows, replacement),
+            BagSpec(n_full_bags, np.inf, n_long_rounds, full_growth, depth_by_rows and not best_first, replacement),
         )
         return Bags(specs, one_of("criterion", self.criterion, CRITERIA), read_seed(self.random_state))
 
@@ -257,10 +271,13 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
             binned = BinnedDataset.read(columns, training_set.table.n_columns, training_set.rows, threads)
             ones = np.ones(len(training_set.classes))
             plan = Plan(AdaCC2(), ones, ones, 1.0, training_set.negative_class)
-            # Bags keep groups together only if the forest is tuned on out-of-bag rows.
-            groups = training_set.groups if self.tuning_cv is None else None
+            groups = self._groups_in_bags(training_set)
             ordered = None if groups is None else groups[training_set.rows.order]
             return grow_forest(binned, plan, bags, threads, ordered)
+
+    def _groups_in_bags(self, training_set: TrainingSet) -> NDArray[np.intp] | None:
+        """The groups that bags keep together: none if the forest is not tuned on out-of-bag rows."""
+        return training_set.groups if self.tuning_cv is None else None
 
     def _tuning_rows(self, forest: Forest, training_set: TrainingSet, bags: Bags, n_threads: int) -> TuningRows:
         """The rows on which the forest is tuned: out-of-bag rows, or rows held out by `tuning_cv`."""
