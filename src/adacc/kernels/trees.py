@@ -21,6 +21,9 @@ from adacc.kernels.splits import (
 MAX_SMALL_NODE_ROWS = 32
 """Nodes of at most this many rows use histograms of the occurring bins only."""
 
+ONE = np.uint64(1)
+"""Loops over rows and bins have unsigned indices: tests for negative ones would take a tenth of the time."""
+
 
 @kernel
 def grow_tree(
@@ -158,7 +161,7 @@ def _predict(rows, edges, features, classes, totals, n_nodes, predicted, mass):
     """The class of each row, and the weight of each (true, predicted) pair."""
     for node in range(n_nodes):
         if features[node] < 0:
-            for i in range(edges[node, 0], edges[node, len(mass)]):
+            for i in range(np.uint64(edges[node, 0]), np.uint64(edges[node, len(mass)])):
                 predicted[rows[i]] = classes[node]
             for k in range(len(mass)):
                 mass[k, classes[node]] += totals[node, k]
@@ -171,7 +174,7 @@ def _weigh_node(by, sizes, packing, edges, negative_class, tie, total):
     if packing is not None:
         for k in range(2):
             packed = np.int64(0)
-            for i in range(edges[k], edges[k + 1]):
+            for i in range(np.uint64(edges[k]), np.uint64(edges[k + 1])):
                 packed += by[i]
             total[k] = packing[1] * (packed >> packing[0])
             n_rows += count_of(packed, ZERO, packing[0])
@@ -213,7 +216,7 @@ def _fill_drawn(bins, offsets, drawn, rows, by, sizes, edges, histogram):
     n_classes = len(edges) - 1
     for k in range(len(histogram)):
         for f in drawn:
-            for at in range(offsets[f], offsets[f + 1]):
+            for at in range(np.uint64(offsets[f]), np.uint64(offsets[f + 1])):
                 histogram[k, at] = 0.0
     for k in range(n_classes):
         if len(drawn) == 4:
@@ -222,8 +225,9 @@ def _fill_drawn(bins, offsets, drawn, rows, by, sizes, edges, histogram):
             )
         else:
             for f in drawn:
-                for i in range(edges[k], edges[k + 1]):
-                    histogram[k, offsets[f] + bins[f, rows[i]]] += by[i]
+                offset = np.uint64(offsets[f])
+                for i in range(np.uint64(edges[k]), np.uint64(edges[k + 1])):
+                    histogram[k, offset + bins[f, rows[i]]] += by[i]
     if sizes is not None:
         if len(sizes) > 0:
             for f in drawn:
@@ -340,31 +344,31 @@ def _fill_small(column, missing, rows, by, sizes, edges, small):
     occurs, places, occurring, histogram, offsets, _ = small
     n_classes = len(edges) - 1
     occurring[0], occurs[0] = 0, 1
-    n_occurring = 1
-    for i in range(edges[0], edges[n_classes]):
+    n_occurring = ONE
+    for i in range(np.uint64(edges[0]), np.uint64(edges[n_classes])):
         bin_ = column[rows[i]]
         if bin_ != missing and occurs[bin_] == 0:
             occurs[bin_] = 1
             at = n_occurring
-            while occurring[at - 1] > bin_:
-                occurring[at] = occurring[at - 1]
-                at -= 1
+            while occurring[at - ONE] > bin_:
+                occurring[at] = occurring[at - ONE]
+                at -= ONE
             occurring[at] = bin_
-            n_occurring += 1
+            n_occurring += ONE
     occurring[n_occurring] = missing
-    for j in range(n_occurring + 1):
-        places[occurring[j]] = j
-        occurs[occurring[j]] = 0
+    for j in range(n_occurring + ONE):
+        at = np.uint64(occurring[j])
+        places[at], occurs[at] = j, 0
         for k in range(len(histogram)):
             histogram[k, j] = 0.0
     for k in range(n_classes):
-        for i in range(edges[k], edges[k + 1]):
-            at = places[column[rows[i]]]
+        for i in range(np.uint64(edges[k]), np.uint64(edges[k + 1])):
+            at = np.uint64(places[column[rows[i]]])
             histogram[k, at] += by[i]
             if sizes is not None:
                 if len(sizes) > 0:
                     histogram[n_classes, at] += sizes[i]
-    offsets[1] = n_occurring + 1
+    offsets[1] = n_occurring + ONE
 
 
 @kernel(inline="always")
@@ -378,10 +382,13 @@ def _partition_rows(
     n_classes, begin, end = len(edges) - 1, edges[0], edges[len(edges) - 1]
     spare_rows, spare_by, spare_sizes, branches = spare
     for k in range(n_classes):
-        parts[0, k + 1] = parts[1, k + 1] = parts[2, k + 1] = 0
-        for i in range(edges[k], edges[k + 1]):
+        n_right = n_missing = 0
+        for i in range(np.uint64(edges[k]), np.uint64(edges[k + 1])):
             branches[i] = branch_of(column[rows[i]], cut, last, categorical)
-            parts[branches[i], k + 1] += 1
+            n_right += branches[i] == 1
+            n_missing += branches[i] == 2
+        parts[0, k + 1] = edges[k + 1] - edges[k] - n_right - n_missing
+        parts[1, k + 1], parts[2, k + 1] = n_right, n_missing
     n_parts, at = 0, begin
     for branch in range(3):
         parts[branch, 0] = at
@@ -393,14 +400,17 @@ def _partition_rows(
     if n_parts < 2:
         return 0
     for k in range(n_classes):
-        for i in range(edges[k], edges[k + 1]):
-            to = places[branches[i], k]
-            places[branches[i], k] = to + 1
+        left, right, missing = np.uint64(places[0, k]), np.uint64(places[1, k]), np.uint64(places[2, k])
+        for i in range(np.uint64(edges[k]), np.uint64(edges[k + 1])):
+            is_left, is_right = branches[i] == 0, branches[i] == 1
+            to = left if is_left else right if is_right else missing
+            left, right = left + np.uint64(is_left), right + np.uint64(is_right)
+            missing += ONE - np.uint64(is_left) - np.uint64(is_right)
             spare_rows[to], spare_by[to] = rows[i], by[i]
             if sizes is not None:
                 if len(sizes) > 0:
                     spare_sizes[to] = sizes[i]
-    for i in range(begin, end):
+    for i in range(np.uint64(begin), np.uint64(end)):
         rows[i], by[i] = spare_rows[i], spare_by[i]
         if sizes is not None:
             if len(sizes) > 0:
