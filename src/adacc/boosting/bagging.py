@@ -56,8 +56,8 @@ class BagSpec:
     depth_by_rows : bool
         Whether the maximum depth follows from the number of rows in the bag instead.
     replacement : bool
-        Whether rows are drawn with replacement. Otherwise, each bag leaves out one fold of the rows, in turn, and
-        contains the others once.
+        Whether rows are drawn with replacement. Otherwise, each bag leaves out one fold of the rows, in turn, and is
+        drawn from the others without replacement.
     """
 
     n_bags: int
