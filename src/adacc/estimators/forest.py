@@ -52,7 +52,7 @@ FULL_BAG_LEAVES = 32
 """Maximum number of leaves of a tree on a full bag: grown best-first, it can be deep where classes are complex."""
 
 FEW_ROWS_OF_CLASS = 100
-"""With fewer rows (or groups) of a class, all bags are drawn with replacement, which gives each row more out-of-bag votes."""
+"""With fewer rows (or groups) of a class, all bags are drawn with replacement: a row then has more out-of-bag votes."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
