@@ -1,6 +1,7 @@
 """`adacc train`: the held-out estimate, the metric and the JSON file."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -205,3 +206,45 @@ def test_what_will_not_do(folder, tmp_path, monkeypatch, options, said):
     assert (code, out) == (2, "")
     assert said in err
     assert list(tmp_path.iterdir()) == []
+
+
+class TestCategorical:
+    """A column of codes whose numbers say nothing, but whose values decide the class."""
+
+    @pytest.fixture
+    def table(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        rng = np.random.default_rng(0)
+        code = rng.integers(0, 60, 400) * 3
+        frame = pd.DataFrame({"code": [f"{each:04d}" for each in code], "x": rng.normal(size=400).round(3)})
+        frame["ill"] = np.where(code % 7 == 0, "yes", "no")
+        frame.to_csv("codes.csv", index=False)
+        return frame
+
+    def test_zeros_are_kept_in_training_and_prediction(self, table):
+        code, _, err = command(
+            "train", "codes.csv", "--target", "ill", "--method", "adacc1", "--categorical", "code", "--model", "m.adacc"
+        )
+        assert (code, err) == (0, "")
+        model = adacc.load("m.adacc")
+        assert model.predict(table[["code", "x"]].astype({"code": "category"})).tolist() == table["ill"].tolist()
+        assert command("predict", "m.adacc", "codes.csv", "-o", "p.csv")[0] == 0
+        assert pd.read_csv("p.csv")["prediction"].tolist() == table["ill"].tolist()
+
+    def test_without_it_a_note_names_the_option(self, table):
+        code, _, err = command(
+            "train", "codes.csv", "--target", "ill", "--method", "adacc1", "--model", "m.adacc", "--folds", 0
+        )
+        assert (code, err) == (
+            0,
+            f"adacc: codes.csv: column 'code' contains numbers with leading zeros, such as {table['code'][0]!r}; they "
+            "are read as numbers. If they are codes, read the column as categories (--categorical)\n",
+        )
+
+    def test_of_a_comparison(self, table):
+        options = ["--target", "ill", "--categorical", "code", "--methods", "adacc1,lightgbm", "--quiet", "--jobs", 1]
+        code, out, err = command("compare", "codes.csv", *options, "--json", "c.json")
+        assert (code, err) == (0, "")
+        result = json.loads(Path("c.json").read_text())
+        assert {each["name"]: each["kind"] for each in result["data"]["columns"]} == {"code": "category", "x": "number"}
+        assert " --categorical code " in out.rpartition("Next: ")[2]

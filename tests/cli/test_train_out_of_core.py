@@ -36,6 +36,7 @@ def train(folder, model, *options):
         [*CLAIMS, "--method", "adamec-cal", "--positive", "fine"],
         ["--target", "code", "--drop", "outcome,size,claim", "--rounds", 6, "--positive", 1, "--method", "csb1"],
         [*CLAIMS, "--method", "cgada", "--monotonic", "amount=+1,age=-1"],
+        [*CLAIMS, "--method", "adacc1", "--categorical", "age,repeated"],
         [*SIZES, "--method", "adacc1"],
         [*SIZES, "--method", "adac2"],
         [*SIZES, "--positive", "middle", "--costs", "balanced", "--method", "cgada"],

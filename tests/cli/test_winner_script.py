@@ -69,7 +69,8 @@ def test_groups_categories_gaps_and_a_sample(table):
 
 
 def test_several_classes_and_another_metric(table):
-    options = ["--target", "kind", "--drop", "ill,ward", "--metric", "macro_f1", "--repeats", 2, "--seed", 3]
+    options = ["--target", "kind", "--drop", "ill", "--categorical", "ward"]
+    options += ["--metric", "macro_f1", "--repeats", 2, "--seed", 3]
     result, _ = compare("xor.csv", *options, *BASIC, "--methods", "adaboost,lightgbm", "--script", "train.py")
     assert result["methods"][0]["name"] == "lightgbm"
     check_script(result, "train.py", "macro_f1")

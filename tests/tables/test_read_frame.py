@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from adacc.tables import TableError, open_batches, open_table, read_frame
+from adacc.tables import TableError, kinds_of, open_batches, open_table, read_frame
 from adacc.tables.chunks import Chunks
 
 CSV = "size,colour,ok,n\n1.5,red,True,1\n,blue,False,2\n2,,True,3\n0.1,red,,4\n"
@@ -448,3 +448,72 @@ class TestFiles:
 
     def test_it_is_an_error_of_value(self):
         assert issubclass(TableError, ValueError)
+
+
+class TestCategorical:
+    TEXT = "zip,n,y\n007,1,a\n7,2,b\n,3,a\nNA,4,b\n"
+
+    def test_codes_of_text_keep_their_zeros(self, write):
+        frame = read_frame(write(self.TEXT), target="y", categorical=["zip"])
+        assert frame["zip"].cat.categories.tolist() == ["007", "7"]
+        assert frame["zip"].isna().tolist() == [False, False, True, True]
+        assert frame["n"].tolist() == [1, 2, 3, 4]
+        assert kinds_of(frame[["zip", "n"]]) == {"zip": "integer category", "n": "number"}
+
+    @pytest.mark.parametrize(
+        ("values", "labels"),
+        [
+            ([3, 1, 3], ["1", "3"]),
+            ([3.0, None, 1.0], ["1", "3"]),  # integers with missing values, as pandas stores them
+            ([0.5, 1.0, 0.5], ["0.5", "1"]),
+            (["b", "a", None], ["a", "b"]),
+            ([True, False, True], ["False", "True"]),
+        ],
+    )
+    def test_codes_of_types(self, write, values, labels):
+        path = write(as_parquet(pa.table({"x": values})), "m.parquet")
+        frame = read_frame(path, categorical=["x"])
+        assert frame["x"].cat.categories.tolist() == labels
+        chunks = Chunks(path, categorical=["x"])
+        assert pd.concat(chunks.frames(["x"]))["x"].tolist() == frame["x"].tolist()
+        chunks.note_labels({"x": set(labels)})
+        assert chunks.kinds == kinds_of(frame)
+
+    def test_new_rows_have_the_same_labels_in_every_format(self, write):
+        sources = [
+            write("x\n3\n1\n\n", "m.csv"),
+            *(
+                write(as_parquet(pa.table({"x": values})), f"{i}.parquet")
+                for i, values in enumerate([[3, 1, None], [3.0, 1.0, None], ["3", "1", None]])
+            ),
+        ]
+        for source in sources:
+            (batch,) = open_batches(source, {"x": "integer category"})
+            assert batch["x"].astype(object).where(batch["x"].notna(), None).tolist() == ["3", "1", None]
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ({"categorical": ["zipp"]}, "mine.csv has no column 'zipp'; did you mean 'zip'? It has 'zip', 'n', 'y'"),
+            (
+                {"categorical": ["y"], "target": "y"},
+                "mine.csv: column 'y' is not a feature, so it cannot be read as categories (`categorical`)",
+            ),
+            (
+                {"categorical": ["zip"], "drop": ["zip"]},
+                "mine.csv: column 'zip' is not a feature, so it cannot be read as categories (`categorical`)",
+            ),
+        ],
+    )
+    def test_errors(self, write, refused, arguments, message):
+        assert refused(read_frame, write(self.TEXT), **arguments) == message
+
+    def test_leading_zeros_of_numbers(self, write, piped, recwarn):
+        read_frame(write(self.TEXT), target="y", categorical=["zip"])
+        read_frame(write(self.TEXT), drop=["zip"])
+        read_frame(write("x,y,z\n0.5,0,00:30\n0,10,0a\n"))
+        assert not recwarn.list
+        piped(self.TEXT)
+        for source in (write(self.TEXT), "-"):
+            with pytest.warns(UserWarning, match="column 'zip' contains numbers with leading zeros, such as '007'"):
+                assert read_frame(source, target="y")["zip"].tolist()[:2] == [7, 7]

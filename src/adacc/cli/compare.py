@@ -18,6 +18,7 @@ from adacc.cli.json_output import write_json
 from adacc.cli.metrics import add_metric, check_metric
 from adacc.cli.options import (
     QUOTING_HELP,
+    add_categorical,
     add_text_format,
     command_line,
     count,
@@ -86,6 +87,7 @@ def _add_table(group: Any) -> None:
     group.add_argument(
         "--drop", type=names, default=[], metavar="A,B", help="Columns to drop; see below for names with commas."
     )
+    add_categorical(group)
     group.add_argument("--id", metavar="COL", help="Column that identifies the rows; it is not used as a feature.")
     group.add_argument(
         "--group", metavar="COL", help="Column of groups, such as patients; a group is never split between folds."
@@ -194,7 +196,7 @@ def _problem(options: Namespace) -> Any:
     if options.data is None:
         if options.target not in (None, "digit"):
             raise ValueError(f"--target {options.target} needs a table: give a file, or - for standard input")
-        for name in ("drop", "id", "group", "time", "baseline_column", "subgroup", "sep", "decimal"):
+        for name in ("drop", "categorical", "id", "group", "time", "baseline_column", "subgroup", "sep", "decimal"):
             if getattr(options, name):
                 raise ValueError(f"--{name.replace('_', '-')} needs a table: give a file, or - for standard input")
         problem: Any = digits(options.positive)
@@ -204,7 +206,7 @@ def _problem(options: Namespace) -> Any:
         opened = open_input(options)
         problem = read_problem(
             opened, options.target, options.positive, options.drop, options.id, options.group, options.time,
-            options.baseline_column, options.subgroup,
+            options.baseline_column, options.subgroup, options.categorical,
         )  # fmt: skip
         if options.baseline_column is not None:
             echo_note(
@@ -234,8 +236,11 @@ def _train_command(options: Namespace, method: str, rounds: int | None) -> str |
     if options.data is None:
         return None
     arguments = ["adacc", "train", options.data, *option("--target", options.target), "--method", method]
-    given = {"--positive": options.positive, "--drop": _not_features(options), "--id": options.id}
-    for name, value in {**given, "--group": options.group, "--time": options.time}.items():
+    given = {
+        "--positive": options.positive, "--drop": _not_features(options), "--categorical": options.categorical,
+        "--id": options.id, "--group": options.group, "--time": options.time,
+    }  # fmt: skip
+    for name, value in given.items():
         arguments += option(name, value) if value else []
     arguments += text_format(options)
     arguments += ["--rounds", str(rounds)] if rounds not in (None, 100) else []
@@ -254,7 +259,7 @@ def _winner_script(options: Namespace, result: dict[str, Any], problem: Any, pla
 
     reading = {
         "target": options.target, "positive": options.positive, "drop": _not_features(options), "ids": options.id,
-        "group": options.group, "time": options.time,
+        "group": options.group, "time": options.time, "categorical": options.categorical,
     }  # fmt: skip
     shown = {**result, "command": printable(result["command"])}
     text_format = (options.sep, options.decimal)

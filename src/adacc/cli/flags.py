@@ -6,6 +6,7 @@ import re
 from argparse import Namespace
 
 FLAGS = {
+    "categorical": "--categorical",
     "drop": "--drop",
     "folds": "--folds",
     "group": "--group",

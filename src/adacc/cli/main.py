@@ -15,6 +15,7 @@ from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter, _Su
 from collections.abc import Sequence
 from contextlib import suppress
 from difflib import get_close_matches
+from functools import partial
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -105,7 +106,7 @@ def command() -> NoReturn:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
-    warnings.showwarning = _show_warning
+    warnings.showwarning = partial(_show_warning, Namespace())
     logging.getLogger("adacc").handlers = [_LogHandler()]
     # joblib warns so on Ctrl-C
     warnings.filterwarnings("ignore", "[0-9]+ tasks (which were still being processed|have been successfully executed)")
@@ -117,6 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with interrupts_recorded():
             options = _parse([each for each in given if each != "--debug"])
+            warnings.showwarning = partial(_show_warning, options)
             options.run(options)
             sys.stdout.flush()
         return 0
@@ -215,6 +217,6 @@ class _LogHandler(logging.Handler):
         sys.stderr.write(f"adacc: {record.getMessage()}\n")
 
 
-def _show_warning(message: Any, *_: Any, **__: Any) -> None:
+def _show_warning(options: Namespace, message: Any, *_: Any, **__: Any) -> None:
     """Print a warning without its location in the code."""
-    sys.stderr.write(f"adacc: {message}\n")
+    sys.stderr.write(f"adacc: {with_flags(str(message), options)}\n")

@@ -161,13 +161,15 @@ def open_model_file(path: Path) -> ModelFile:
 
 
 def _kind(name: str, feature: Any, path: Path) -> str:
+    from adacc.tables.kinds import kind_of_labels
+
     if not feature.categorical:
         return "number"
     labels = {label for label in feature.values if label is not None}
     if labels and all(isinstance(label, bool) for label in labels):
         return "boolean"
     if all(isinstance(label, str) for label in labels):
-        return "boolean category" if labels and labels <= {"True", "False"} else "category"
+        return kind_of_labels(labels)
     raise ValueError(
         f"{path}: column {name!r} had categories in training that are not strings, such as "
         f"{min(labels, key=str)!r}; train with strings, as files contain only these"

@@ -183,6 +183,13 @@ def add_model(top: ArgumentParser) -> None:
     )
 
 
+def add_categorical(group: Any) -> None:
+    group.add_argument(
+        "--categorical", type=names, default=[], metavar="A,B",
+        help="Columns of codes, such as postcodes, that are not used as numbers but as categories.",
+    )  # fmt: skip
+
+
 def add_text_format(group: Any) -> None:
     """Options for the format of text files."""
     group.add_argument(
@@ -195,12 +202,14 @@ def add_text_format(group: Any) -> None:
 
 
 def open_input(options: Namespace) -> OpenTable:
-    """Open the input table of a command and resolve the names of --drop."""
+    """Open the input table of a command and resolve the names of --drop and --categorical."""
     from adacc.tables import open_table
 
     opened = open_table(options.data, options.sep, options.decimal)
-    if isinstance(getattr(options, "drop", None), Names):
-        options.drop = options.drop.resolve(opened.names)
+    for name in ("drop", "categorical"):
+        given = getattr(options, name, None)
+        if isinstance(given, Names):
+            setattr(options, name, given.resolve(opened.names))
     return opened
 
 

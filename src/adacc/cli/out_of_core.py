@@ -58,7 +58,8 @@ def train_from_disk(options: Namespace, spec: DecisionSpec | None) -> TrainingRe
     opened = open_input(options)
     check_rule_columns(spec, opened, options)
     # There are no inner splits, so groups and times are only removed from the features.
-    chunks = Chunks(opened, [*dropped_columns(options), *split_columns(options)], options.target)
+    not_features = [*dropped_columns(options), *split_columns(options)]
+    chunks = Chunks(opened, not_features, options.target, categorical=options.categorical)
     values, n_rows = count_labels(chunks, options.target)
     labels, positive, others, relabel = values.tolist(), None, [], None
     if options.positive is not None or len(labels) == 2:

@@ -13,6 +13,7 @@ from adacc.cli.metrics import add_metric, check_metric
 from adacc.cli.model_card import add_model_card, write_training_card
 from adacc.cli.options import (
     QUOTING_HELP,
+    add_categorical,
     add_text_format,
     command_line,
     costs,
@@ -91,6 +92,7 @@ def add_parser_to(commands: Any) -> None:
     add_rule_options(top, "--decide")
     add_text_format(top)
     top.add_argument("--drop", type=names, default=[], metavar="A,B", help="Columns to drop; see below for commas.")
+    add_categorical(top)
     top.add_argument("--id", metavar="COL", help="Column that identifies the rows; it is not used as a feature.")
     top.add_argument(
         "--group", metavar="COL",
@@ -104,7 +106,7 @@ def add_parser_to(commands: Any) -> None:
     )
     top.add_argument(
         "--rounds", type=rounds, metavar="N",
-        help="Number of boosting rounds (default: 100); for adacc-forest, of balanced bags (default: 50, or 100 for "
+        help="Number of boosting rounds (default: 100); for adacc-forest, of balanced bags (default: 30, or 100 for "
         "up to 1,500 rows).",
     )  # fmt: skip
     top.add_argument(
@@ -210,7 +212,7 @@ def _in_memory(options: Namespace, spec: DecisionSpec | None) -> TrainingResult:
     with compiled_kernels("stumps", "frames", *(["trees"] if options.method in FORESTS else [])):
         opened = open_input(options)
         check_rule_columns(spec, opened, options)
-        frame = read_frame(opened, dropped_columns(options), not_features, options.target)
+        frame = read_frame(opened, dropped_columns(options), not_features, options.target, options.categorical)
     labels = _labels(frame, options)
     group, time = (None if name is None else frame[name] for name in (options.group, options.time))
     check_dependence(group, time, options.data)

@@ -39,6 +39,7 @@ def read_problem(
     # Columns of the decision report: today's decisions, which are not a feature, and subgroups, which may be.
     baseline: str | None = None,
     subgroups: Iterable[str] = (),
+    categorical: Iterable[str] = (),  # features whose numbers are codes
 ) -> BinaryProblem | MulticlassProblem:
     """Read a table; raises TableError if it cannot be used."""
     split_columns = list(dict.fromkeys(name for name in (group, time) if name is not None))
@@ -48,7 +49,7 @@ def read_problem(
     with closing(open_table(source)) as opened:
         where = opened.where
         _check_reported(opened, target, split_columns, reported)
-        frame = read_frame(opened, [name for name in dropped if name not in kept], kept, target)
+        frame = read_frame(opened, [name for name in dropped if name not in kept], kept, target, categorical)
     classes, numbers = np.unique(read_labels(frame, target, where), return_inverse=True)
     several = positive is None and len(classes) > 2
     binary = None if several else read_target(frame, target, positive, where)

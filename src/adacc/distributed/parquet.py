@@ -40,6 +40,7 @@ def fit_parquet(
     target: str,
     *,
     drop: Iterable[str] = (),
+    categorical: Iterable[str] = (),
     sample_weight: str | None = None,
     memory_limit: str | int = "1GB",
     folder: str | os.PathLike[str] | None = None,
@@ -65,6 +66,8 @@ def fit_parquet(
         The target column.
     drop : iterable of str, default=()
         Columns to leave out.
+    categorical : iterable of str, default=()
+        Features whose numbers are codes: they become categories of strings.
     sample_weight : str, default=None
         The column of sample weights.
     memory_limit : str or int, default="1GB"
@@ -101,7 +104,8 @@ def fit_parquet(
     >>> model.predict(pd.DataFrame({"x": [90, 91]}))
     array([False,  True])
     """
-    with closing(Chunks(source, drop, target, [] if sample_weight is None else [sample_weight])) as chunks:
+    keep = [] if sample_weight is None else [sample_weight]
+    with closing(Chunks(source, drop, target, keep, categorical)) as chunks:
         partitions = open_partitions(estimator, chunks, target, sample_weight, memory_limit, folder, progress)
         return fit_partitions(estimator, partitions)
 

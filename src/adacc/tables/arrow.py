@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
@@ -20,6 +21,7 @@ class ParquetTable:
     """A Parquet file; `file` is a path or a binary file that can seek."""
 
     typed, decimal = True, "."
+    padded: Mapping[str, str] = MappingProxyType({})
     index: Sequence[str]
 
     def __init__(self, file: Any, where: str) -> None:
@@ -51,6 +53,7 @@ class ParquetFolder:
     """The Parquet files of a directory, sorted by name, as one table."""
 
     typed, decimal = True, "."
+    padded: Mapping[str, str] = MappingProxyType({})
     index: Sequence[str]
 
     def __init__(self, folder: Path, where: str) -> None:
@@ -123,6 +126,7 @@ class ArrowTable:
     """An Arrow file or stream; `file` is an Arrow file object."""
 
     typed, decimal = True, "."
+    padded: Mapping[str, str] = MappingProxyType({})
     index: Sequence[str]
 
     def __init__(self, file: Any, where: str, is_stream: bool) -> None:

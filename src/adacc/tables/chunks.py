@@ -12,7 +12,7 @@ from adacc.tables.arrow import ROWS, ParquetFolder, ParquetTable
 from adacc.tables.errors import Source, TableError
 from adacc.tables.kinds import Kind, Place, as_kind, as_read, kind_of_labels
 from adacc.tables.labels import as_labels
-from adacc.tables.reader import columns_to_read, kind_of_type
+from adacc.tables.reader import check_categorical, columns_to_read, kind_of_type
 from adacc.tables.sources import OpenTable, open_table
 
 
@@ -20,7 +20,12 @@ class Chunks:
     """A Parquet file, or a directory of Parquet files, in chunks of rows; the same values as `read_frame`."""
 
     def __init__(
-        self, source: Source | OpenTable, drop: Iterable[str] = (), target: str | None = None, keep: Iterable[str] = ()
+        self,
+        source: Source | OpenTable,
+        drop: Iterable[str] = (),
+        target: str | None = None,
+        keep: Iterable[str] = (),
+        categorical: Iterable[str] = (),
     ) -> None:
         opened = open_table(source)
         if not isinstance(opened, ParquetTable | ParquetFolder):
@@ -32,11 +37,14 @@ class Chunks:
         self._opened, self.where, self.n_rows, self._target = opened, opened.where, opened.n_rows, target
         others = {*keep, *([] if target is None else [target])}
         features = [name for name in columns_to_read(opened, target, list(drop), others) if name not in others]
+        codes = set(categorical)
+        check_categorical(opened, codes, features)
         if not self.n_rows:
             raise TableError(f"{self.where} has no rows, only column names")
         types = {name: opened.schema.field(name).type for name in features}
         self.kinds: dict[str, Kind] = {name: kind_of_type(types[name], Place(self.where, name)) for name in features}
-        self.whole = [name for name in features if pa.types.is_integer(types[name])]
+        self.kinds |= dict.fromkeys(codes, "integer category")
+        self.whole = [name for name in features if pa.types.is_integer(types[name]) and name not in codes]
         for name in self._nullable([name for name, kind in self.kinds.items() if kind == "boolean"]):
             self.kinds[name] = "boolean category"
 
@@ -50,9 +58,9 @@ class Chunks:
         self._opened.close()
 
     def note_labels(self, labels: Mapping[str, set[str]]) -> None:
-        """Update the kinds of text columns whose only labels are True and False."""
+        """Update the kinds of categorical columns whose labels are all booleans or integers."""
         for name, column_labels in labels.items():
-            if self.kinds[name] == "category":
+            if self.kinds[name] in ("category", "integer category"):
                 self.kinds[name] = kind_of_labels(column_labels)
 
     def frames(self, features: Sequence[str], keep: Sequence[str] = (), rows: int = ROWS) -> Iterator[pd.DataFrame]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -22,9 +23,12 @@ if int(pa.__version__.split(".")[0]) < 24:
         'pip install "pyarrow>=24"'
     )
 
-Kind: TypeAlias = Literal["number", "boolean", "category", "boolean category"]
+Kind: TypeAlias = Literal["number", "boolean", "category", "boolean category", "integer category"]
 """The kind of a column; see `kinds_of`."""
 
+
+INTEGER = re.compile("-?[0-9]+")
+"""Labels of a column of codes."""
 
 MAX_EXACT_INTEGER = 2**53
 """Larger integers are rounded by the conversion to float."""
@@ -58,7 +62,8 @@ def kinds_of(frame: pd.DataFrame) -> dict[str, Kind]:
     -------
     dict of str to str
         By name, in the order of the columns: ``"number"``; ``"boolean"``; ``"category"``; ``"boolean category"``, a
-        boolean column with missing values, whose labels are the strings ``"True"`` and ``"False"``.
+        boolean column with missing values, whose labels are the strings ``"True"`` and ``"False"``; ``"integer
+        category"``, a column of codes, whose labels are strings such as ``"3"``.
 
     Examples
     --------
@@ -80,7 +85,10 @@ def _kind(column: pd.Series) -> Kind:
 
 
 def kind_of_labels(labels: set[str]) -> Kind:
-    return "boolean category" if labels and labels <= {"True", "False"} else "category"
+    """The kind of a categorical column with these labels."""
+    if labels and labels <= {"True", "False"}:
+        return "boolean category"
+    return "integer category" if labels and all(map(INTEGER.fullmatch, labels)) else "category"
 
 
 def as_kind(column: Any, kind: str, place: Place) -> Any:
@@ -169,7 +177,7 @@ def as_booleans(column: Any, place: Place) -> Any:
     return column.to_numpy(zero_copy_only=False)
 
 
-def as_categories(column: Any, place: Place) -> pd.Categorical:
+def as_categories(column: Any, place: Place, as_label: Callable[[Any], str] = str) -> pd.Categorical:
     """A categorical of strings, whose categories are sorted."""
     if pa.types.is_null(column.type):
         column = column.cast(pa.string())
@@ -178,7 +186,7 @@ def as_categories(column: Any, place: Place) -> pd.Categorical:
     column = nullify_missing_words(column).dictionary_encode()
     if isinstance(column, pa.ChunkedArray):
         column = column.unify_dictionaries().combine_chunks()
-    labels = [str(value) for value in column.dictionary.to_pylist()]
+    labels = [as_label(value) for value in column.dictionary.to_pylist()]
     order = sorted(range(len(labels)), key=labels.__getitem__)
     rank = np.full(len(labels) + 1, -1)  # the last entry is for missing values
     rank[order] = np.arange(len(labels))
@@ -192,6 +200,15 @@ def _as_boolean_categories(column: Any, place: Place) -> pd.Categorical:
             this = pc.is_in(column, value_set=pa.array(words, column.type))
             column = pc.if_else(this, pa.scalar(words[0], column.type), column)
     return as_categories(column, place)
+
+
+def as_integer_categories(column: Any, place: Place) -> pd.Categorical:
+    """A categorical of strings, in which 3.0 becomes "3": pandas stores integers with missing values as floats."""
+    return as_categories(column, place, lambda value: f"{value:.0f}" if _is_whole(value) else str(value))
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, float) and value.is_integer()
 
 
 def nullify_missing_words(column: Any) -> Any:
@@ -247,10 +264,12 @@ PLURAL: Mapping[str, str] = {
     "boolean": "booleans",
     "category": "categories",
     "boolean category": "booleans",
+    "integer category": "integers",
 }
 CONVERSIONS: Mapping[str, Callable[[Any, Place], Any]] = {
     "number": as_numbers,
     "boolean": as_booleans,
     "category": as_categories,
     "boolean category": _as_boolean_categories,
+    "integer category": as_integer_categories,
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -16,6 +16,7 @@ from adacc.tables.kinds import (
     Kind,
     Place,
     as_categories,
+    as_integer_categories,
     as_numbers,
     as_read,
     check_finite,
@@ -44,7 +45,11 @@ MAX_INTERVAL_LABELS = 20  # distinct values up to which a column can contain int
 
 
 def read_frame(
-    source: Source | OpenTable, drop: Iterable[str] = (), keep: Iterable[str] = (), target: str | None = None
+    source: Source | OpenTable,
+    drop: Iterable[str] = (),
+    keep: Iterable[str] = (),
+    target: str | None = None,
+    categorical: Iterable[str] = (),
 ) -> pd.DataFrame:
     r"""Read a table from a file.
 
@@ -65,6 +70,9 @@ def read_frame(
         The target column, of any type; see `read_target` and `read_labels`. In text files its cells are numbers or
         booleans only if they are written as in Python: ``007`` stays text. If labels are text, only empty cells are
         missing; ``None`` and ``NA`` are labels.
+    categorical : iterable of str, default=()
+        Features whose numbers are codes: they become categories of strings. In text files ``007`` and ``7`` are two
+        categories.
 
     Returns
     -------
@@ -91,7 +99,9 @@ def read_frame(
     with closing(open_table(source)) as opened:
         others = {*keep, *([] if target is None else [target])}
         columns = columns_to_read(opened, target, list(drop), others)
-        table = opened.table(columns, as_text=[] if target is None else [target])
+        codes = set(categorical)
+        check_categorical(opened, codes, [name for name in columns if name not in others])
+        table = opened.table(columns, as_text=[*codes, *([] if target is None else [target])])
         if table.num_rows == 0:
             raise TableError(f"{opened.where} has no rows, only column names")
         frame = {}
@@ -102,8 +112,12 @@ def read_frame(
                 warn_similar_labels(frame[name], place)
             elif name in others:
                 frame[name] = as_read(column if opened.typed else nullify_missing_words(column))
+            elif name in codes:
+                kind_of_type(column.type, place)  # raises an error for dates and other types
+                frame[name] = as_integer_categories(decoded(column), place)
             else:
                 frame[name] = _feature(column, place, opened.typed)
+                _warn_if_padded(column, opened.padded.get(name), place)
         return pd.DataFrame(frame)
 
 
@@ -128,6 +142,27 @@ def columns_to_read(opened: OpenTable, target: str | None, drop: Sequence[str], 
             stacklevel=3,
         )
     return [name for name in opened.names if name in others or name not in (*drop, *unused)]
+
+
+def check_categorical(opened: OpenTable, categorical: Collection[str], features: Collection[str]) -> None:
+    """Raise TableError for a categorical column that is not a feature."""
+    for name in categorical:
+        if name not in opened.names:
+            raise missing_column(opened.where, name, opened.names)
+        if name not in features:
+            raise TableError(
+                f"{opened.where}: column {name!r} is not a feature, so it cannot be read as categories (`categorical`)"
+            )
+
+
+def _warn_if_padded(column: pa.ChunkedArray, example: str | None, place: Place) -> None:
+    """Warn of integers that are written with leading zeros."""
+    if example is not None and pa.types.is_integer(column.type):
+        warnings.warn(
+            f"{place} contains numbers with leading zeros, such as {example!r}; they are read as numbers. If they are "
+            "codes, read the column as categories (`categorical`)",
+            stacklevel=3,
+        )
 
 
 def _feature(column: pa.ChunkedArray, place: Place, typed: bool) -> Any:

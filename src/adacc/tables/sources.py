@@ -7,7 +7,7 @@ import io
 import shutil
 import sys
 import tempfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
@@ -36,6 +36,7 @@ class OpenTable(Protocol):
     # text.
     typed: bool
     decimal: str  # the decimal separator of numbers in text
+    padded: Mapping[str, str]  # an integer with leading zeros of each column of text that has one in its first rows
 
     def table(self, columns: Sequence[str], as_text: Collection[str] = ()) -> pa.Table: ...
 

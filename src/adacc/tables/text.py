@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from io import BufferedReader, BytesIO, RawIOBase
 from itertools import chain
@@ -53,6 +53,7 @@ class TextFile:
 
     typed = False
     index: Sequence[str]
+    padded: Mapping[str, str]
 
     def __init__(self, stream: Any, where: str, separator: str | None, decimal: str, again: bool) -> None:
         self._stream, self.where, self.decimal, self._again = stream, where, decimal, again
@@ -64,6 +65,7 @@ class TextFile:
                 self._stream = _from_beginning(stream, lines, again)
                 self._separator = separator or find_separator(lines)
                 self.names = _header(self._stream, where, self._separator)
+                self.padded = _padded_integers(lines, self._separator, self.names)
                 self._begin = stream.tell() if again else None
                 self._has_rows = bool(self._stream.peek(1))
         except TableError:
@@ -246,6 +248,20 @@ def _header(stream: Any, where: str, separator: str) -> list[str]:
         names[0] = next(name for name in free if name not in names)
     check_names(names, where)
     return names
+
+
+def _padded_integers(lines: Sequence[bytes], separator: str, names: Sequence[str]) -> dict[str, str]:
+    """The first integer with leading zeros in each column that has one in the first lines."""
+    text = [line.decode("utf-8-sig", errors="replace") for line in lines]
+    rows: list[list[str]] = []
+    with suppress(csv.Error):
+        rows.extend(csv.reader(text, delimiter=separator))
+    found: dict[str, str] = {}
+    for row in rows[1:]:
+        for name, cell in zip(names, row, strict=False):
+            if cell[:1] == "0" and cell[1:].isdecimal():
+                found.setdefault(name, cell)
+    return found
 
 
 def _not_utf8(where: str, name: str, column: Any, done: int) -> TableError:
