@@ -68,13 +68,16 @@ def scores_of_trees(model, rows, sets):
 
     A row goes down all branches of an unknown feature in proportion to their training rows.
     """
-    contributions = model.fitted_model_.ensemble.contributions
+    contributions = model.fitted_model_.ensemble.class_contributions
     cells = np.array(rows, dtype=object)
     known = np.array([[j in S for j in range(cells.shape[1])] for S in sets])
     total = np.zeros((len(sets), len(cells), contributions.shape[2]))
     labels = (model.classes_ if model.fitted_model_.ensemble.coding is None else SIDES).tolist()
     for tree, values in zip(model.estimators_, contributions, strict=True):
-        by_node = values[[labels.index(label) for label in tree.prediction]]
+        predicted = np.array([labels.index(label) for label in tree.prediction])
+        by_node, share = values[predicted], tree.confidence[:, None]
+        if (share < 1.0).any():  # of two classes
+            by_node = share * by_node + (1.0 - share) * values[1 - predicted]
         for i, row in enumerate(cells):
             total[:, i] += expected(tree, by_node, row, known, 0)
     return dict(zip(sets, total, strict=True))

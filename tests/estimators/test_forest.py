@@ -33,7 +33,7 @@ def noisy():
 
 
 def end_of_path(tree, x):
-    """The class that a described tree predicts, one question after the other."""
+    """The node of a described tree in which a row ends."""
     node = 0
     while tree.feature[node] >= 0:
         value = x[tree.feature[node]]
@@ -41,7 +41,7 @@ def end_of_path(tree, x):
         if branch[node] < 0:
             break
         node = branch[node]
-    return tree.prediction[node]
+    return node
 
 
 @pytest.fixture
@@ -71,12 +71,16 @@ def test_rows_out_of_the_bags_hear_only_the_bags_they_are_not_in(n_classes, draw
         BagSpec(3, 1.5, 4, Growth(max_depth=2, max_features=2)),
         BagSpec(7, np.inf, 3, Growth(max_depth=2), replacement=False),
     )
+    if n_classes == 2:
+        specs += (BagSpec(5, np.inf, 6, Growth(), replacement=False, by_gradient=True),)
+    n_kinds, kinds = len(specs), np.repeat(np.arange(len(specs)), [spec.n_bags for spec in specs])
     bags = Bags(specs, criterion="gini", seed=5)
     forest = grow_forest(binned, Plan(AdaCC2(), even, even, 1.0, 0), bags, Threads(1))
 
+    spec_divides = [spec.by_gradient for spec in specs]
     trees, votes = forest.ensemble.models.describe(np.arange(n_classes)), forest.ensemble.votes
-    heard, total, at = np.zeros((3, 90)), np.zeros((3, 90, n_classes)), 0
-    for kind, (bag, members) in zip([0] * 4 + [1] * 3 + [2] * 7, drawn[::-1], strict=True):
+    heard, total, at = np.zeros((n_kinds, 90)), np.zeros((n_kinds, 90, n_classes)), 0
+    for kind, (bag, members) in zip(kinds, drawn[::-1], strict=True):
         share = 1.0 / specs[kind].n_bags
         counts = np.zeros(90)
         counts[members] = bag.weight
@@ -95,8 +99,12 @@ def test_rows_out_of_the_bags_hear_only_the_bags_they_are_not_in(n_classes, draw
         for i in np.setdiff1d(np.arange(90), members):
             heard[kind, i] += 1
             for tree, vote in zip(trees[at:end], votes[at:end], strict=True):
-                predicted = end_of_path(tree, X[i])
-                total[kind, i, predicted] += vote[predicted] / share
+                end_node = end_of_path(tree, X[i])
+                predicted, confidence = tree.prediction[end_node], tree.confidence[end_node]
+                assert spec_divides[kind] or confidence == 1.0
+                total[kind, i, predicted] += confidence * vote[predicted] / share
+                if n_classes == 2:
+                    total[kind, i, 1 - predicted] += (1.0 - confidence) * vote[predicted] / share
         at = end
     assert at == len(votes)
     asked = np.flatnonzero(heard.all(axis=0))
@@ -163,14 +171,31 @@ def test_without_replacement_groups_stay_together(drawn):
     np.testing.assert_array_equal(forest.oob_rows, np.arange(80))
 
 
-@pytest.mark.parametrize(("n_rare", "n_groups", "once"), [(99, None, 0), (100, None, 6), (100, 50, 0), (200, 100, 6)])
+@pytest.mark.parametrize(("n_rare", "n_groups", "once"), [(99, None, 5), (100, None, 8), (100, 50, 5), (200, 100, 8)])
 def test_unbalanced_bags_have_each_row_once_if_no_class_has_few(drawn, n_rare, n_groups, once):
     y = np.repeat([0, 1], [400, n_rare])
     X = np.random.default_rng(0).normal(size=(len(y), 2)) + y[:, None]
     groups = None if n_groups is None else np.concatenate([np.arange(400), 1000 + np.arange(n_rare) % n_groups])
     adacc.AdaCCForestClassifier(n_estimators=6, random_state=0).fit(X, y, groups=groups)
-    assert len(drawn) == 6 + 3 + 3
-    assert [bool((bag.weight == 1.0).all()) for bag, _ in drawn[::-1]] == [False] * (12 - once) + [True] * once
+    assert len(drawn) == 6 + 3 + 5
+    assert [bool((bag.weight == 1.0).all()) for bag, _ in drawn[::-1]] == [False] * (14 - once) + [True] * once
+
+
+def test_kinds_of_bags(noisy):
+    X, _, y, _ = noisy
+
+    def kinds(n_rows, classes=y, **parameters):
+        model = adacc.AdaCCForestClassifier(n_rounds=1, random_state=0, **parameters)
+        rows = np.resize(np.arange(len(y)), n_rows)
+        votes = model.fit(X[rows], classes[rows]).fitted_model_.training["n_bags"]
+        return votes, len(model.estimators_)
+
+    increasing = {"monotonic_cst": [1] + [0] * 9}
+    assert kinds(900) == (100 + 10 + 5, 100 + 10 * 6 + 5 * 20)
+    assert kinds(1501) == (30 + 5 + 3 + 5, 30 + 8 * 6 + 5 * 20)
+    assert kinds(1501, **increasing) == (50 + 8 + 5, 50 + 13 * 6)
+    assert kinds(1501, np.arange(len(y)) % 3) == (50 + 8 + 5, 50 + 13 * 6)
+    assert kinds(1501, n_estimators=12) == (12 + 3 + 3 + 5, 12 + 6 * 6 + 5 * 20)
 
 
 def depth_and_leaves(tree):
@@ -189,7 +214,7 @@ def test_trees_on_full_bags_are_deep_where_a_feature_sets_few_rows_apart():
         model = adacc.AdaCCForestClassifier(n_estimators=6, random_state=0, **parameters).fit(X, y)
         return np.transpose([depth_and_leaves(tree) for tree in model.estimators_])
 
-    depths, leaves = depths_and_leaves()
+    depths, leaves = depths_and_leaves(n_rounds=2)
     assert depths.max() > 10  # the largest depth on other bags
     assert leaves[depths > 10].max() <= 32
     assert depths_and_leaves(max_depth=4)[0].max() == 4
@@ -205,8 +230,10 @@ def test_the_rows_out_of_the_bags_decide_who_has_a_say():
     says = []
     for y in (clean, noisy):
         model = adacc.AdaCCForestClassifier(n_estimators=24, random_state=0).fit(X, y)
-        of_bag = model.fitted_model_.ensemble.votes.max(axis=1)
-        says.append(of_bag[-4 * 40 :].sum() / of_bag.sum())
+        votes = model.fitted_model_.ensemble.votes.max(axis=1)
+        assert len(votes) == 24 * 5 + 4 * 30 + 3 * 30 + 5 * 100
+        balanced, _, full, _ = np.split(votes, np.cumsum([24 * 5, 4 * 30, 3 * 30]))
+        says.append(full.sum() / (balanced.sum() + full.sum()))
     assert says[0] > says[1]
 
 

@@ -81,6 +81,14 @@ def test_calibrated(method, calibration, classes, table):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_leaves_of_a_forest_divide_their_vote(dtype):
+    X, y = with_gaps(load_breast_cancer)
+    model = adacc.AdaCCForestClassifier(n_estimators=3, n_rounds=2, calibration="sigmoid", random_state=0).fit(X, y)
+    assert any(0.5 < tree.confidence.min() < 1.0 for tree in model.estimators_)
+    assert_same(model, X, dtype=dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("classes", LABELS)
 def test_strings_numbers_and_booleans_are_categories(classes, dtype):
     model = trees(MIXED, LABELS[classes], n_estimators=30)

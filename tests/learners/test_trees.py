@@ -302,6 +302,14 @@ def change(name, *where_and_what):
     return changed
 
 
+def set_confidence(value):
+    def changed(arrays):
+        arrays["node_confidence"] = np.ones(len(arrays["node_class"]))
+        arrays["node_confidence"][-1] = value  # a leaf
+
+    return changed
+
+
 @pytest.mark.parametrize(
     ("tamper", "says"),
     [
@@ -314,6 +322,9 @@ def change(name, *where_and_what):
         (change("node_gain", (0, np.nan)), "node_gain.npy"),
         (change("node_cover", (0, np.nan)), "node_cover.npy must hold finite"),
         (change("node_cover", (0, -1.0)), "node_cover.npy must not hold negative"),
+        (set_confidence(np.nan), "node_confidence.npy must hold finite"),
+        (set_confidence(0.4), "node_confidence.npy must hold numbers from 0.5 to 1, for two classes"),
+        (set_confidence(1.1), "node_confidence.npy must hold numbers from 0.5 to 1, for two classes"),
         (change("tree_sizes", (0, 0)), "tree_sizes.npy must hold the number of nodes of each tree"),
         (change("tree_sizes", (0, 2**62), (1, 2**62)), "tree_sizes.npy must hold the number of nodes of each tree"),
     ],
@@ -325,6 +336,34 @@ def test_a_file_of_no_tree_is_refused(tmp_path, tree_file, tamper, says):
     path.write_bytes(archive.pack(document, arrays))
     with pytest.raises(adacc.ModelFileError, match=says):
         adacc.load(path)
+
+
+def test_divided_votes_of_an_edited_file(tmp_path):
+    """They are scored, but boosting cannot continue from them, as their leaves have more codes than there are classes.
+
+    They need two classes, and trees with codes of eight bits.
+    """
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 4))
+
+    def load(y, confidence, **parameters):
+        parameters = {"n_estimators": 3, "max_depth": 3, "warm_start": True} | parameters
+        adacc.AdaCC1Classifier(**parameters).fit(X, y).save(tmp_path / "trees.adacc")
+        document, arrays = archive.unpack((tmp_path / "trees.adacc").read_bytes())
+        set_confidence(confidence)(arrays)
+        (tmp_path / "edited.adacc").write_bytes(archive.pack(document, arrays))
+        return adacc.load(tmp_path / "edited.adacc")
+
+    y = (X[:, 0] * X[:, 1] > 0.5) ^ (rng.random(3000) < 0.1)
+    whole, divided = load(y, 1.0), load(y, 0.75)
+    assert (whole.decision_function(X) != divided.decision_function(X)).any()
+    whole.set_params(n_estimators=5).fit(X, y)
+    with pytest.raises(ValueError, match="boosting cannot continue from trees whose leaves divide their vote"):
+        divided.set_params(n_estimators=5).fit(X, y)
+    with pytest.raises(adacc.ModelFileError, match="must have at most 256 nodes"):
+        load(y, 0.75, max_depth=None)
+    with pytest.raises(adacc.ModelFileError, match="for two classes"):
+        load(y + 2 * (X[:, 2] > 1), 0.75, multi_class="joint")
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from adacc.algorithms.base import Array
 from adacc.boosting.backend import Plan
+from adacc.boosting.gradient_boosting import boost_gradients
 from adacc.boosting.local_backend import LocalBackend
 from adacc.boosting.loop import Boosting
 from adacc.data.binned import BinnedDataset
@@ -18,10 +19,10 @@ from adacc.data.groups import GroupDraw
 from adacc.data.rows import Rows
 from adacc.data.threads import Threads
 from adacc.kernels import dtypes
-from adacc.learners.growth import Growth
+from adacc.learners.growth import Growth, full_tree_depth
 from adacc.learners.splits import MonotonicCst
 from adacc.learners.tree import TreeLearner, Trees
-from adacc.model.ensemble import Ensemble, contributions
+from adacc.model.ensemble import Ensemble
 
 MAX_ROWS_OF_CLASS = 20_000
 """Maximum number of rows of a class in a bag."""
@@ -41,7 +42,9 @@ MAX_OOB_ROWS_OF_CLASS = 3_000
 
 @dataclass(frozen=True)
 class BagSpec:
-    """Specification of bags of one kind. All classes have the same total weight before the first round.
+    """Specification of bags of one kind.
+
+    AdaCC2 begins with the same total weight of all classes, gradient boosting with their weights in the bag.
 
     Attributes
     ----------
@@ -54,10 +57,13 @@ class BagSpec:
     growth : Growth
         Limits of the trees.
     depth_by_rows : bool
-        Whether the maximum depth follows from the number of rows in the bag instead.
+        Whether the maximum depth follows from the number of rows in the bag instead. In gradient boosting it always
+        does, within `growth`.
     replacement : bool
         Whether rows are drawn with replacement. Otherwise, each bag leaves out one fold of the rows, in turn, and is
         drawn from the others without replacement.
+    by_gradient : bool
+        Whether symmetric trees are boosted by the gradient of the log loss, for two classes.
     """
 
     n_bags: int
@@ -66,13 +72,13 @@ class BagSpec:
     growth: Growth
     depth_by_rows: bool = False
     replacement: bool = True
+    by_gradient: bool = False
 
     def growth_for(self, n_rows: int) -> Growth:
         """Limits of the trees on a bag of this many rows."""
         if not self.depth_by_rows:
             return self.growth
-        depth = round(np.log2(n_rows / ROWS_PER_LEAF))
-        return replace(self.growth, max_depth=int(np.clip(depth, *DEPTH_RANGE)))
+        return replace(self.growth, max_depth=full_tree_depth(n_rows, ROWS_PER_LEAF, DEPTH_RANGE))
 
 
 @dataclass(frozen=True)
@@ -148,20 +154,25 @@ def grow_forest(
         eligible = draw_eligible(number, rng)
         bag, members = draw_bag(rows, spec.ratio, rng, eligible, spec.replacement)
         coarse = CoarseBins(binned.bin_mapper, rng)
-        learner = TreeLearner(
-            coarse.apply(bins, members), bag, coarse.bin_mapper, bags.criterion, plan.negative_class,
-            spec.growth_for(len(members)), bags.seed + number, bags.monotonic_cst,
-        )  # fmt: skip
-        boosting = Boosting(LocalBackend(plan, learner, initial=1.0 / bag.class_weight))
-        boosting.run(spec.n_rounds)
-        ensemble = boosting.ensemble()
+        bag_bins, seed = coarse.apply(bins, members), bags.seed + number
+        if spec.by_gradient:
+            ensemble = boost_gradients(bag_bins, bag, coarse.bin_mapper, spec.growth, spec.n_rounds, seed)
+        else:
+            learner = TreeLearner(
+                bag_bins, bag, coarse.bin_mapper, bags.criterion, plan.negative_class, spec.growth_for(len(members)),
+                seed, bags.monotonic_cst,
+            )  # fmt: skip
+            boosting = Boosting(LocalBackend(plan, learner, initial=1.0 / bag.class_weight))
+            boosting.run(spec.n_rounds)
+            ensemble = boosting.ensemble()
         trees = _trees_of(ensemble)
         coarse.restore(trees.nodes)
         ensemble = replace(ensemble, models=Trees(trees.nodes, trees.starts, binned.bin_mapper))
         in_bag = np.zeros(len(rows.order), dtype=bool)
         in_bag[members if groups is None else eligible] = True
         oob = np.flatnonzero(~in_bag[candidates])
-        scorer = _trees_of(ensemble).compile(contributions(ensemble.votes, np.ones(rows.n_classes)))
+        even = replace(ensemble, decision=np.ones(rows.n_classes))
+        scorer = _trees_of(even).compile(even.contributions)
         scores = scorer.scores_of_bins(np.ascontiguousarray(candidate_bins[:, oob]))
         return ensemble, oob, scores / _total_vote(ensemble)
 

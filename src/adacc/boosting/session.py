@@ -59,6 +59,8 @@ class FitSession:
         several: bool = False,
         read: Callable[[Rows, bool], BinnedDataset] | None = None,
     ) -> None:
+        if start is not None and start.contributions.shape[1] > start.votes.shape[1]:  # as in an edited model file
+            raise ValueError("boosting cannot continue from trees whose leaves divide their vote: fit a new model")
         self.training_set, self.held_out, self.start, self._several = training_set, held_out, start, several
         self._binned: BinnedDataset | None = None
         if settings.native_learner is not None:

@@ -79,7 +79,7 @@ class Questions:
     unequal: NDArray[np.bool_]
     operand: NDArray[np.floating]  # in the type of the cells
     # (n_nodes, 3): where cells go of which that is true, those of which it is not, and NaN: to a node, counted over all
-    # trees, or to the end of the path, a class as ``~class``
+    # trees, or to the end of the path, a leaf code as ``~code`` (`Trees.leaf_codes`)
     leads: NDArray[np.int64]
 
 
@@ -107,7 +107,7 @@ def as_forest(trees: Trees, shares: Array, names: Sequence[str], dtype: str) -> 
 
 def _questions(trees: Trees, is_text: NDArray[np.bool_], names: Sequence[str], dtype: str) -> Questions:
     nodes = trees.nodes
-    own = ~nodes["class"].astype(np.int64)[:, None]
+    own = ~trees.leaf_codes.astype(np.int64)[:, None]
     first = np.repeat(trees.starts[:-1], np.diff(trees.starts))[:, None]
     leads = np.where(nodes["children"] >= 0, nodes["children"] + first, own)
     unequal, operand = np.zeros(len(nodes), dtype=bool), np.zeros(len(nodes), dtype=dtype)
@@ -134,10 +134,10 @@ def _questions(trees: Trees, is_text: NDArray[np.bool_], names: Sequence[str], d
 
 
 def _prune_constant(leads: NDArray[np.int64], roots: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Skip the nodes whose paths all end in one class.
+    """Skip the nodes whose paths all end in one leaf code.
 
-    Returns where each tree begins then, at its root or at the class that it always predicts, as ``~class``; and the
-    nodes that are left, ascending.
+    Returns where each tree begins then, at its root or at the leaf code that it always reaches, as ``~code``; and
+    the nodes that are left, ascending.
     """
     settled, asked = np.arange(len(leads)), []
     for level in reversed(list(_levels(leads, roots))):
@@ -164,7 +164,7 @@ def _in_units(shares: Array) -> tuple[Array, Array]:
     -------
     units : ndarray of shape (n_units,)
         Powers of two.
-    counts : ndarray of shape (n_trees, n_classes, n_units, n_outputs)
+    counts : ndarray of shape (n_trees, n_codes, n_units, n_outputs)
         How many of each unit.
     """
     units: list[float] = []
@@ -203,9 +203,9 @@ def _attributes(
         return np.stack(np.broadcast_arrays(itself, asks_nan, leaves, leaves, leaves), axis=1)[exists]
 
     at, branch = np.nonzero(exists[:, 2:])
-    n_classes = counts.shape[1]
-    by_end = csr_matrix(counts.reshape(len(counts) * n_classes, -1))  # of the outputs most have none
-    weights = by_end[tree[at] * n_classes + ~leads[at, branch]]
+    n_codes = counts.shape[1]
+    by_end = csr_matrix(counts.reshape(len(counts) * n_codes, -1))  # of the outputs most have none
+    weights = by_end[tree[at] * n_codes + ~leads[at, branch]]
     weighted = np.repeat(np.arange(len(at)), np.diff(weights.indptr))
     return {
         "nodes_treeids": listed(tree, tree, tree).tolist(),

@@ -2,9 +2,9 @@
 
 The files, in the order of their use: `thresholds` (values to bin thresholds), `binning` (values to bins), `histograms`
 (bins to histograms), `splits` (histograms to splits), `monotonic` (constraints of splits), `trees` (splits to trees),
-`leaves` (the leaves of rows in trees), `weights` (predictions to scores and weights), and `shapley` and `effects`
-(explanations of trees). Rows are grouped by class: rows ``starts[k]:starts[k + 1]`` belong to class k. Outputs are the
-last arguments, preallocated.
+`gradients` (gradient boosting of symmetric trees), `leaves` (the leaves of rows in trees), `weights` (predictions to
+scores and weights), and `shapley` and `effects` (explanations of trees). Rows are grouped by class: rows
+``starts[k]:starts[k + 1]`` belong to class k. Outputs are the last arguments, preallocated.
 """
 
 from adacc.kernels.binning import (
@@ -21,6 +21,7 @@ from adacc.kernels.binning import (
     take_columns,
 )
 from adacc.kernels.effects import add_main_effects, add_pair_effects
+from adacc.kernels.gradients import boost_gradients
 from adacc.kernels.histograms import add_entries, add_rows, fill_defaults
 from adacc.kernels.leaves import PACKED_BLOCK, add_leaves, add_packed_leaves, find_leaves
 from adacc.kernels.shapley import MAX_PATTERN_FEATURES, add_interactions, add_shapley_values
@@ -66,6 +67,7 @@ __all__ = [
     "bin_integers",
     "bin_on_grid",
     "bin_rows",
+    "boost_gradients",
     "choose_split",
     "count_integers",
     "fill_bins",

@@ -28,6 +28,7 @@ NODE = np.dtype(
         ("class", CLASS),
         ("gain", np.float64),
         ("cover", np.float64),  # sample weight of the rows that the tree was grown on; NaN: unknown
+        ("confidence", np.float64),  # share of the vote for the class, at least 1/2; the other class has the rest
     ]
 )
 

@@ -85,14 +85,14 @@ def find_ends(trees, t, values, q, has_missing, nodes, ends):
     A node below which all values are equal is an end: its splits have no effect. A branch without a child is an end
     with the value of its node; `ends` holds the node, the branch (-1: the node itself), and the value.
     """
-    _, categorical, starts, features, _, children, classes, _ = trees
+    _, categorical, starts, features, _, children, leaf_codes, _ = trees
     parents, branches, node_values, is_end = nodes
     end_nodes, end_branches, end_values = ends
     begin, n_nodes = starts[t], starts[t + 1] - starts[t]
     for node in range(n_nodes - 1, -1, -1):  # children come after their parents
         f = features[begin + node]
         parents[node] = -1
-        own = values[classes[begin + node], q]
+        own = values[leaf_codes[begin + node], q]
         node_values[node], is_end[node], n_seen = own, 1, 0
         if f >= 0:
             for branch in range(3):
@@ -119,7 +119,7 @@ def find_ends(trees, t, values, q, has_missing, nodes, ends):
                 parents[child], branches[child] = node, branch
             elif branch < 2 or (has_missing[f] and not categorical[f]):
                 end_nodes[n_ends], end_branches[n_ends] = node, branch
-                end_values[n_ends] = values[classes[begin + node], q]
+                end_values[n_ends] = values[leaf_codes[begin + node], q]
                 n_ends += 1
     first, other, n_first = end_values[0], end_values[0], 0
     for end in range(n_ends):

@@ -59,6 +59,12 @@ _terms = types.Tuple((_i1, _i1, _f1))
 _steps = _i1, _i1, _f1, _i1, _f2, _f1, _hashes, _f2
 _splits = _f2, _f1, _f1, _i1, _bool, _int, _int, _int, _float, _f2, _f1, _i1
 
+_gradients = (
+    _bins, _i1, _bool, _int, _f1, _f1, _float, _float, _float, _float, _int, _int, _i1,
+    types.Tuple((_f1, _f1, _i1, _i1, _i1, _i2, _i2, _i1, _f1, types.UniTuple(_f1, 2))), _i1,
+    types.int32[:, ::1], types.uint32[:, ::1], types.int32[:, :, ::1], _f2, _f2, _f2, _f2,
+)  # fmt: skip
+
 GROUPS: dict[str, list[Signature]] = {
     "stumps": [  # on numbers, two classes, in the order of their use
         ("take_columns", (_f2, _rows, _int, _f2)),
@@ -90,6 +96,7 @@ GROUPS: dict[str, list[Signature]] = {
     "samplers": [("weigh_pairs", (_u8, _u8, _f1, _f1, _i1, _f2))],
     "trees": [
         ("grow_tree", _tree(types.none, _i1)),
+        ("boost_gradients", _gradients),
         ("add_packed_leaves", (_bins, _i1, _i1, _i1, _hashes, _i1, _i1, _f2, types.uint16[::1], _bool, _f2)),
         ("bin_rows", (_f2, _i1, _f1, _i1, _i1, _bins)),
     ],

@@ -77,8 +77,14 @@ class Models(Protocol):
     def leaves(self, table: Table, order: NDArray[np.uint32]) -> Iterator[LeafAssignment]:
         """Leaf of every row and class of every leaf, one round at a time."""
 
+    def leaf_values(self, contributions: Array) -> Array:
+        """Contribution of each class of a leaf, as `leaves` numbers them: shape (n_rounds, n_leaf_classes, n_outputs).
+
+        `contributions` are those of the classes; they are the same unless leaves divide their vote among classes.
+        """
+
     def compile(self, contributions: Array) -> Scorer:
-        """Scorer that sums the contributions of all rounds; their shape is (n_rounds, n_classes, n_outputs)."""
+        """Scorer that sums the contributions of all rounds, which are those of `leaf_values`."""
 
     def step_functions(self, contributions: Array) -> Steps | None:
         """The same sum as one step function per feature; None if a model may combine features."""

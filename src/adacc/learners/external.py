@@ -44,6 +44,9 @@ class Classifiers:
         for model in self.fitted:
             yield model.predict(table.native)[order].astype(dtypes.CLASS), IDENTITY
 
+    def leaf_values(self, contributions: Array) -> Array:
+        return contributions
+
     def compile(self, contributions: Array) -> RoundByRound:
         return RoundByRound(self, contributions)
 

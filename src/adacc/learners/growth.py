@@ -59,3 +59,9 @@ class Growth:
         elif isinstance(candidates, float):
             candidates = candidates * n_features
         return min(max(int(candidates), 1), n_features)
+
+
+def full_tree_depth(n_rows: int, rows_per_leaf: int, depth_range: tuple[int, int]) -> int:
+    """Depth of a full tree with this many rows per leaf, within a range."""
+    lowest, highest = depth_range
+    return min(max(round(log2(n_rows / rows_per_leaf)), lowest), highest)

@@ -97,6 +97,9 @@ class Stumps:
         records["feature"][[(lookup == lookup[0]).all() for lookup in lookups]] = -1
         return Stumps(records, self.bin_mapper).compile(contributions)
 
+    def leaf_values(self, contributions: Array) -> Array:
+        return contributions
+
     def compile(self, contributions: Array) -> Steps:
         return compile_stumps(self.bin_mapper, self._by_bin(contributions), self._constant(contributions))
 

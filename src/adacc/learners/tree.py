@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from math import ceil, log2
 from typing import Any, ClassVar, NamedTuple
 
@@ -63,6 +65,9 @@ class Tree(NamedTuple):
         Summed sample weight of the rows of the node, among those that the tree was grown on: the rows of a subsample or
         bag, and synthetic rows. Weights that sum to less than the number of rows are scaled to a mean of 1. NaN if it
         is unknown, as in model files of earlier versions.
+    confidence : ndarray of float
+        Share of the vote of the tree for the predicted label, from 0.5 to 1; the other of two labels gets the rest. It
+        is 1 for all nodes of a classification tree.
     """
 
     feature: NDArray[np.int32]
@@ -74,6 +79,7 @@ class Tree(NamedTuple):
     prediction: NDArray[Any]
     gain: Array
     cover: Array
+    confidence: Array
 
 
 @dataclass(frozen=True)
@@ -114,14 +120,42 @@ class Trees:
 
     def leaves(self, table: Table, order: NDArray[np.uint32]) -> Iterator[LeafAssignment]:
         bins = self.bin_mapper.bins(table, order, Threads(1))
-        for t in range(len(self)):
-            yield leaves_of(self.tree(t), bins, self.bin_mapper)
+        codes = self.leaf_codes
+        for t, (first, last) in enumerate(pairwise(self.starts)):
+            yield codes[first:last][find_leaves(self.tree(t), bins, self.bin_mapper)], IDENTITY
+
+    @cached_property
+    def _divides_votes(self) -> NDArray[np.bool_]:
+        """Whether a node of each tree has a confidence below 1."""
+        return np.logical_or.reduceat(self.nodes["confidence"] < 1.0, self.starts[:-1])
+
+    @cached_property
+    def leaf_codes(self) -> NDArray[np.uint8]:
+        """Index of each node in `leaf_values`: its class, or its number if its tree divides votes."""
+        codes: NDArray[np.uint8] = np.ascontiguousarray(self.nodes["class"])
+        if len(self) and self._divides_votes.any():
+            sizes = np.diff(self.starts)
+            numbers = np.arange(len(codes)) - np.repeat(self.starts[:-1], sizes)
+            codes = np.where(np.repeat(self._divides_votes, sizes), numbers, codes).astype(dtypes.CLASS)
+        return codes
+
+    def leaf_values(self, contributions: Array) -> Array:
+        if not len(self) or not self._divides_votes.any():
+            return contributions
+        rounds = np.repeat(np.arange(len(self)), np.diff(self.starts))
+        divided = np.flatnonzero(self._divides_votes[rounds])
+        t, code, node_class = rounds[divided], self.leaf_codes[divided], self.nodes["class"][divided]
+        values = np.zeros((len(self), max(2, int(code.max()) + 1), contributions.shape[2]))
+        values[:, :2] = contributions
+        share = self.nodes["confidence"][divided, None]
+        values[t, code] = share * contributions[t, node_class] + (1.0 - share) * contributions[t, 1 - node_class]
+        return values
 
     def compile(self, contributions: Array) -> TreeScorer:
         used = np.flatnonzero(contributions.any(axis=(1, 2)))  # in a forest one kind of bag may have the weight 0
         trees = self if len(used) == len(self) else self._select(used)
         rounds = np.repeat(used, np.diff(trees.starts))
-        values = contributions[rounds, trees.nodes["class"]]
+        values = contributions[rounds, trees.leaf_codes]
         return TreeScorer(trees.nodes, trees.starts, trees.bin_mapper, values)
 
     def _select(self, rounds: NDArray[np.intp]) -> Trees:
@@ -134,7 +168,7 @@ class Trees:
         return None
 
     def shapley(self, contributions: Array) -> TreeShapley:
-        return TreeShapley(self.nodes, self.starts, self.bin_mapper, contributions)
+        return TreeShapley(self.nodes, self.leaf_codes, self.starts, self.bin_mapper, contributions)
 
     def importances(self, n_features: int) -> Array:
         gains = np.zeros((len(self), n_features))
@@ -159,10 +193,13 @@ class Trees:
                     threshold[i] = feature.thresholds[cut] if cut < len(feature.thresholds) else np.inf
         left, right, missing = nodes["children"].T
         prediction, gain, cover = classes[nodes["class"]], nodes["gain"], nodes["cover"]
-        return Tree(nodes["feature"], threshold, category, left, right, missing, prediction, gain, cover)
+        return Tree(
+            nodes["feature"], threshold, category, left, right, missing, prediction, gain, cover, nodes["confidence"]
+        )  # fmt: skip
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        fields = [field for field in dtypes.NODE.names or () if field != "cover" or self.has_covers]
+        optional = {"cover": self.has_covers, "confidence": bool((self.nodes["confidence"] < 1.0).any())}
+        fields = [field for field in dtypes.NODE.names or () if optional.get(field, True)]
         nodes = {f"node_{field}": np.ascontiguousarray(self.nodes[field]) for field in fields}
         return {"tree_sizes": np.diff(self.starts), **nodes}
 
@@ -182,6 +219,13 @@ class Trees:
         nodes["cover"] = fields.finite("node_cover", n_nodes) if fields.has("node_cover") else np.nan
         if (nodes["cover"] < 0.0).any():
             raise ValueError("node_cover.npy must not hold negative numbers")
+        nodes["confidence"] = 1.0
+        if fields.has("node_confidence"):
+            confidence = nodes["confidence"] = fields.finite("node_confidence", n_nodes)
+            if n_classes != 2 or confidence.min() < 0.5 or confidence.max() > 1.0:
+                raise ValueError("node_confidence.npy must hold numbers from 0.5 to 1, for two classes")
+            if sizes[np.repeat(np.arange(len(sizes)), sizes)[confidence < 1.0]].max(initial=0) > dtypes.MAX_CLASSES:
+                raise ValueError(f"a tree with confidences below 1 must have at most {dtypes.MAX_CLASSES} nodes")
         check_cuts(nodes, bin_mapper.features, "node")
         check_class_numbers(nodes["class"], n_classes, "node_class")
         # A child must come after its parent in the same tree, so that every path ends.
@@ -195,12 +239,28 @@ class Trees:
         return cls(nodes, starts, bin_mapper)
 
 
-def leaves_of(nodes: NDArray[np.void], bins: NDArray[np.unsignedinteger], bin_mapper: BinMapper) -> LeafAssignment:
-    """The predicted class of each row."""
+def find_leaves(
+    nodes: NDArray[np.void], bins: NDArray[np.unsignedinteger], bin_mapper: BinMapper
+) -> NDArray[np.uint32]:
+    """The node of a tree in which each row ends."""
     leaves = np.empty(bins.shape[1], dtype=np.uint32)
     columns = [np.ascontiguousarray(nodes[name]) for name in ("feature", "cut", "children")]
     kernels.find_leaves(bins, bin_mapper.offsets, bin_mapper.categorical, *columns, leaves)
-    return np.ascontiguousarray(nodes["class"])[leaves], IDENTITY
+    return leaves
+
+
+def predicted_classes(
+    nodes: NDArray[np.void], bins: NDArray[np.unsignedinteger], bin_mapper: BinMapper
+) -> LeafAssignment:
+    """The class that a tree predicts for each row."""
+    return np.ascontiguousarray(nodes["class"])[find_leaves(nodes, bins, bin_mapper)], IDENTITY
+
+
+def initial_random_state(seed: int, t: int) -> NDArray[np.int64]:
+    """Initial state of the random number generator of a round."""
+    mixed = (seed * 0x9E3779B97F4A7C15 + (t + 1) * 0xBF58476D1CE4E5B9) % 2**64  # splitmix64 [Steele 2014]
+    mixed = (mixed ^ mixed >> 30) * 0x94D049BB133111EB % 2**64
+    return np.array([1 + (mixed ^ mixed >> 31) % (2**31 - 2)], dtype=np.int64)
 
 
 def make_workspace(
@@ -296,7 +356,7 @@ class TreeLearner:
             row_weight = np.concatenate([row_weight, np.ones(extra.prepared.shape[1])])
             bins, starts = np.concatenate([bins, extra.prepared], axis=1), starts + extra.starts
         nodes, _, _ = self._grow(bins, rows, weight / weight.sum(), row_weight, starts, t)
-        leaves = leaves_of(nodes, self.bins, self.bin_mapper)
+        leaves = predicted_classes(nodes, self.bins, self.bin_mapper)
         return nodes, leaves, weigh_pairs(leaves, weights)
 
     def _grow(
@@ -327,13 +387,13 @@ class TreeLearner:
         n_nodes = kernels.grow_tree(
             bins, self.offsets, self.categorical, grouped, by, None if self._is_packed else sizes[:n_sizes].copy(),
             packing, starts, self.criterion, self.negative_class, TIE, self._max_depth, self._max_leaves,
-            self._min_leaf_rows, self._max_features, self._random_state(t) if self._draws else None, self._histograms,
-            None if self._draws else np.arange(len(self._histograms))[::-1].copy(), monotonic, work, *nodes, predicted,
-            W,
+            self._min_leaf_rows, self._max_features, initial_random_state(self.seed, t) if self._draws else None,
+            self._histograms, None if self._draws else np.arange(len(self._histograms))[::-1].copy(), monotonic, work,
+            *nodes, predicted, W,
         )  # fmt: skip
         tree = np.empty(n_nodes, dtype=dtypes.NODE)
         cover = self._covers(work[0][:n_nodes], work[2][:n_nodes], grouped, row_weight)
-        for name, column in zip(dtypes.NODE.names or (), (*nodes, cover), strict=True):
+        for name, column in zip(dtypes.NODE.names or (), (*nodes, cover, np.ones(n_nodes)), strict=True):
             tree[name] = column[:n_nodes]
         return tree, (predicted, IDENTITY), W
 
@@ -362,17 +422,11 @@ class TreeLearner:
             return self._max_total_leaves(n_rows) + 3
         return 2 * min(self._max_depth, ceil(log2(n_rows + 1))) + 4
 
-    def _random_state(self, t: int) -> NDArray[np.int64]:
-        """Initial state of the random number generator of a round, derived from the seed."""
-        mixed = (self.seed * 0x9E3779B97F4A7C15 + (t + 1) * 0xBF58476D1CE4E5B9) % 2**64  # splitmix64 [Steele 2014]
-        mixed = (mixed ^ mixed >> 30) * 0x94D049BB133111EB % 2**64
-        return np.array([1 + (mixed ^ mixed >> 31) % (2**31 - 2)], dtype=np.int64)
-
     def prepare(self, table: Table, order: NDArray[np.uint32]) -> NDArray[np.unsignedinteger]:
         return self.bin_mapper.bins(table, order, Threads(1)).astype(self.bins.dtype, copy=False)
 
     def apply(self, model: Any, prepared: Any) -> LeafAssignment:
-        return leaves_of(model, prepared, self.bin_mapper)
+        return predicted_classes(model, prepared, self.bin_mapper)
 
     def models(self, fitted: list[Any]) -> Trees:
         starts = np.cumsum([0, *(len(nodes) for nodes in fitted)])

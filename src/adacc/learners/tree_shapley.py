@@ -36,7 +36,7 @@ class TreeArrays(NamedTuple):
     features: NDArray[np.int32]
     cuts: NDArray[np.uint32]
     children: NDArray[np.int32]
-    classes: NDArray[np.uint8]
+    leaf_codes: NDArray[np.uint8]
 
 
 class Attribution(NamedTuple):
@@ -48,7 +48,7 @@ class Attribution(NamedTuple):
 
 @dataclass(frozen=True)
 class TreeShapley:
-    """Shapley values of a sum of trees; `contributions` are those of each round, by predicted class and output.
+    """Shapley values of a sum of trees; `contributions` are those of each round, by leaf code and output.
 
     Without a background, the value of a set of known features is the expected score of a row that goes down the
     branches of unknown features in proportion to their training rows [Lundberg et al. 2020, tree_path_dependent]. With
@@ -56,6 +56,7 @@ class TreeShapley:
     """
 
     nodes: NDArray[np.void]
+    leaf_codes: NDArray[np.uint8]  # index of each node in the contributions of its round
     starts: NDArray[np.int64]
     bin_mapper: BinMapper
     contributions: Array
@@ -114,10 +115,9 @@ class TreeShapley:
 
     @cached_property
     def _arrays(self) -> TreeArrays:
-        names = "feature", "cut", "children", "class"
-        feature, cut, children, classes = (np.ascontiguousarray(self.nodes[name]) for name in names)
+        feature, cut, children = (np.ascontiguousarray(self.nodes[name]) for name in ("feature", "cut", "children"))
         return TreeArrays(
-            self.bin_mapper.offsets, self.bin_mapper.categorical, self.starts, feature, cut, children, classes
+            self.bin_mapper.offsets, self.bin_mapper.categorical, self.starts, feature, cut, children, self.leaf_codes
         )  # fmt: skip
 
     @cached_property

@@ -72,6 +72,11 @@ class Ensemble:
 
     @property
     def contributions(self) -> Array:
+        """Contribution of each class of a leaf to each output (`Models.leaf_values`)."""
+        return self.models.leaf_values(self.class_contributions)
+
+    @property
+    def class_contributions(self) -> Array:
         """Contribution of each predicted class to each output: shape (n_rounds, n_classes, n_outputs)."""
         if self.coding is None:
             return contributions(self.votes, self.decision)

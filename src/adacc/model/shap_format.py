@@ -39,7 +39,7 @@ def as_shap_trees(trees: TreeShapley, names: tuple[str, ...], slope: float, shif
     made = []
     for t, (first, last) in enumerate(zip(trees.starts[:-1], trees.starts[1:], strict=True)):
         tree = nodes[first:last]
-        values = slope * trees.contributions[t][tree["class"]]
+        values = slope * trees.contributions[t][trees.leaf_codes[first:last]]
         made.append(_ShapTree(tree, values, thresholds, had_missing).arrays())
     offset = np.full(trees.contributions.shape[2], shift)
     return {"trees": made, "base_offset": offset, "internal_dtype": np.float64, "input_dtype": np.float64}
