@@ -176,7 +176,8 @@ def candidates(table: pd.DataFrame) -> str:
         means["sum"] = means[measures[:3]].sum(axis=1)
         lines = ["| Candidate | bal. acc. | AP | AUC | log loss | sum |", "|---|---:|---:|---:|---:|---:|"]
         for name, row in means.sort_values("sum").iterrows():
-            lines.append(f"| {name} | {' | '.join(f'{value:.2f}' for value in row)} |")
+            cells = ("" if np.isnan(value) else f"{value:.2f}" for value in row)
+            lines.append(f"| {name} | {' | '.join(cells)} |")
         parts.append("\n".join([f"{stage['dataset'].nunique()} data sets:", "", *lines]))
     return "\n\n".join(parts)
 

@@ -23,6 +23,8 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from adacc import AdaCCForestClassifier, metrics
 from adacc.algorithms.adaboost import AdaBoost
+from adacc.boosting import gradient_boosting
+from adacc.boosting.bagging import BagSpec
 from adacc.estimators import forest
 
 MAX_ROWS, FEW_ROWS = 20_000, 2_000
@@ -30,14 +32,17 @@ FAMILIES = (
     "abalone", "car", "kddcup", "kr-vs-k", "page-blocks", "poker", "shuttle", "thyroid", "vehicle", "wine", "yeast"
 )  # fmt: skip
 LARGE_NASA = ("JM1", "KC1", "MC1", "PC5")
-KINDS = ("balanced", "ratio-10", "full")
+KINDS = ("balanced", "ratio-10", "full", "gradient")
 
 CANDIDATES: dict[str, dict[str, Any]] = {
     "default": {},
     "balanced bags only": {"kinds": ("balanced",)},
-    "balanced and ratio-10 bags": {"kinds": ("balanced", "ratio-10")},
-    "balanced and full bags": {"kinds": ("balanced", "full")},
-    "ratio-10 and full bags": {"kinds": ("ratio-10", "full")},
+    "without gradient bags": {"kinds": ()},
+    "without balanced bags": {"kinds": KINDS[1:]},
+    "without ratio-10 bags": {"kinds": ("balanced", "full", "gradient")},
+    "without full bags": {"kinds": ("balanced", "ratio-10", "gradient")},
+    "gradient bags only": {"kinds": ("gradient",)},
+    "gradient bags without costs": {"costs": False},
     "AdaBoost in the bags": {"rule": AdaBoost},
     "one tree per bag": {"n_rounds": 1, "long_rounds": 1},
     "50 balanced bags": {"n_estimators": 50},
@@ -59,23 +64,33 @@ def family(dataset: str) -> str:
     return next((each for each in FAMILIES if each in name), name)
 
 
+def kind_of(spec: BagSpec) -> str:
+    """The kind of a bag."""
+    return "gradient" if spec.by_gradient else KINDS[[1.0, forest.RATIO, np.inf].index(spec.ratio)]
+
+
 class Variant(AdaCCForestClassifier):
-    """A forest without some kinds of bags."""
+    """A forest without some kinds of bags. Without any kind, it has those of a forest with constraints."""
 
     def with_kinds(self, kinds: tuple[str, ...]) -> Variant:
         self.kinds = kinds
         return self
 
-    def _bags(self, n_rows: int, n_rarest: int) -> Any:
-        bags = super()._bags(n_rows, n_rarest)
-        return replace(bags, specs=tuple(s for s, k in zip(bags.specs, KINDS, strict=True) if k in self.kinds))
+    def _bags(self, n_rows: int, members: Any, monotonic_cst: Any) -> Any:
+        if not self.kinds:
+            return replace(super()._bags(n_rows, members, ()), monotonic_cst=None)
+        bags = super()._bags(n_rows, members, monotonic_cst)
+        return replace(bags, specs=tuple(spec for spec in bags.specs if kind_of(spec) in self.kinds))
 
 
-def fit(X: pd.DataFrame, y: np.ndarray, kinds=KINDS, rule=None, long_rounds=None, **parameters) -> Variant:
+def fit(
+    X: pd.DataFrame, y: np.ndarray, kinds=KINDS, rule=None, long_rounds=None, costs: bool = True, **parameters
+) -> Variant:
     model = Variant(pos_label=1, random_state=0, calibration="sigmoid", **parameters).with_kinds(kinds)
     with (
         patch.object(forest, "AdaCC2", rule or forest.AdaCC2),
         patch.object(forest, "LONG_ROUNDS_FACTOR", long_rounds or forest.LONG_ROUNDS_FACTOR),
+        patch.object(gradient_boosting, "COST_EXPONENT", gradient_boosting.COST_EXPONENT if costs else 0.0),
     ):
         return model.fit(X, y)
 
