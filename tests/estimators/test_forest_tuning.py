@@ -37,7 +37,7 @@ def test_logistic_regression_is_that_of_scikit_learn():
 
 
 def test_targets_are_those_of_platt():
-    targets = _targets(np.array([0, 0, 0, 1]), np.ones(4), 2)
+    targets = _targets(np.array([0, 0, 0, 1]), np.array([3, 1]), 2)
     np.testing.assert_allclose(targets[:, 1], [1 / 5, 1 / 5, 1 / 5, 2 / 3])
     np.testing.assert_allclose(targets.sum(axis=1), 1.0)
 

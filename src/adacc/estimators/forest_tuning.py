@@ -61,17 +61,19 @@ def tune_forest(rows: TuningRows, class_weight: Array, positive: int, objective:
     n_kinds, n_classes = len(shares), len(class_weight)
     per_class = weight / np.bincount(true, weight, n_classes)[true]
     balanced, natural = per_class / n_classes, per_class * (class_weight / class_weight.sum())[true]
-    targets = _targets(true, weight, n_classes)
+    n_rows = np.bincount(true[weight > 0.0], minlength=n_classes)
+    targets = _targets(true, n_rows, n_classes)
     alone = [_fit_logistic(share[None], targets, balanced, np.ones(1), 0.0) for share in shares]
     logits = np.array([slope * share + intercepts for share, (slope, intercepts) in zip(shares, alone, strict=True)])
     equal = np.full(n_kinds, 1.0 / n_kinds)
-    n_rows = np.bincount(true[weight > 0.0], minlength=n_classes)
     ridge = RIDGE / n_rows[n_rows > 0].min()
     weights, _ = _fit_logistic(logits, targets, natural, equal, ridge)
     factors: Array = weights * np.concatenate([slope for slope, _ in alone])
     if not factors.any():
         factors = equal
     mixture = np.tensordot(factors, shares, axes=1)
+    # Smoothed alike: with a stronger smoothing of the rarest class it would be predicted too rarely.
+    targets = _targets(true, np.repeat(n_rows.sum(), n_classes), n_classes)
     scale, intercepts = _fit_logistic(mixture[None], targets, balanced, np.ones(1), 0.0)
     factors *= max(scale[0], np.exp(-3.0)) / 2.0  # half the log-odds, as the scores of AdaBoost
     decision = np.ones(n_classes)
@@ -89,9 +91,12 @@ def tune_forest(rows: TuningRows, class_weight: Array, positive: int, objective:
     return Tuning(factors, decision)
 
 
-def _targets(true: NDArray[np.intp], weight: Array, n_classes: int) -> Array:
-    """Smoothed probabilities of the true classes [Platt 1999], which keep the coefficients finite."""
-    smoothed = 1.0 / (np.bincount(true[weight > 0.0], minlength=n_classes) + 2.0)
+def _targets(true: NDArray[np.intp], n_rows: NDArray[np.intp], n_classes: int) -> Array:
+    """Smoothed probabilities of the true classes, which keep the coefficients finite.
+
+    For a class of n rows that of the true class is ``(n + 1) / (n + 2)`` [Platt 1999].
+    """
+    smoothed = 1.0 / (n_rows + 2.0)
     targets = np.repeat(smoothed[true, None] / (n_classes - 1), n_classes, axis=1)
     targets[np.arange(len(true)), true] = 1.0 - smoothed[true]
     return targets
