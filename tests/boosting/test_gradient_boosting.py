@@ -83,11 +83,10 @@ def boost(bins, rows, features, depth, max_features, n_rounds, uniform):
         paths, conditions = np.zeros(n_rows, dtype=int), []
         for _ in range(depth):
             before, best = total_reduction(paths, g, w), (-np.inf, None, None)
-            for j in range(max_features):
-                if max_features < len(order):
-                    other = j + int(uniform() * (len(order) - j))
-                    order[j], order[other] = order[other], order[j]
-                f = order[j]
+            for j in range(max_features if max_features < len(order) else 0):
+                other = j + int(uniform() * (len(order) - j))
+                order[j], order[other] = order[other], order[j]
+            for f in order[:max_features]:
                 each = [
                     total_reduction(3 * paths + branches(bins[f], cut, features[f]), g, w)
                     for cut in range(features[f].n_bins - 1)

@@ -43,10 +43,11 @@ def boost_gradients(
         depth = min(depth, growth.max_leaf_nodes.bit_length() - 1)
     capacity = min((3 ** (depth + 1) - 1) // 2, dtypes.MAX_CLASSES)  # trees that divide votes have no more nodes
     n_slots = min(3**depth, 3 * capacity)
+    branches = tuple(np.empty(3 * n_slots, dtype=np.int64) for _ in range(4))
     work = (
         np.empty(n_rows), np.empty(n_rows), np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.int64),
-        np.empty(n_slots * bin_mapper.max_bins, dtype=np.int64), np.empty((n_slots, 3), dtype=np.int64),
-        np.empty((n_slots, 3), dtype=np.int64), np.arange(n_features), np.empty(bin_mapper.max_bins),
+        np.empty((2, n_slots * bin_mapper.max_bins), dtype=np.int64), np.empty(n_slots, dtype=np.int64), branches,
+        np.empty(n_slots, dtype=np.int64), np.arange(n_features), np.empty(bin_mapper.max_bins),
         (np.empty(n_rows), np.empty(n_rows)),
     )  # fmt: skip
     shape = n_rounds, capacity

@@ -21,6 +21,9 @@ NEWTON_STEPS, SMALL_STEP = 10, 1e-3
 MAX_LEAF_VALUE = 20.0
 """Limit of the log-odds of a leaf, before they are multiplied by the learning rate."""
 
+ONE, TWO, THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+"""Unsigned indices need no test for negative numbers."""
+
 
 @kernel
 def boost_gradients(
@@ -35,7 +38,7 @@ def boost_gradients(
     arrays by node. `record` receives, for each round, the weighted error of the tree, the weights of both classes
     during the round, and their recalls after it. `work` are the arrays of `boosting.gradient_boosting`.
     """
-    odds, row_weight, packed, slots, histogram, sums, leaves, order, scores, sorted_rows = work
+    odds, row_weight, packed, slots, histograms, sums, branches, leaves, order, scores, sorted_rows = work
     n_rows, rates, costs = len(weight), np.zeros(2), np.ones(2)
     for i in range(n_rows):
         odds[i] = class_weight[0] / class_weight[1]
@@ -43,7 +46,7 @@ def boost_gradients(
     for t in range(len(features)):
         worse = 0 if rates[0] > rates[1] else 1
         costs[worse] *= (1.0 + rates[worse]) ** cost_exponent if rates[0] != rates[1] else 1.0
-        deviation = _find_gradients(
+        deviation, sums[0] = _find_gradients(
             odds, weight, class_weight, middle, costs, subsample, random_state, row_weight, packed
         )
         total = costs[0] * class_weight[0] + costs[1] * class_weight[1]
@@ -53,21 +56,22 @@ def boost_gradients(
         n_slots, n_nodes[t] = ZERO + 1, 1
         for i in range(n_rows):
             slots[i] = 0
-        leaves[0, 0], features[t, 0], covers[t, 0] = 0, -1, class_weight[0] + class_weight[1]
+        leaves[0], features[t, 0] = 0, -1
         for _ in range(max_depth):
             f, cut = _find_symmetric_split(
                 bins, offsets, categorical, slots, packed, n_slots, penalty, noise, max_features, random_state,
-                histogram, sums, order, scores,
+                histograms, sums, order, scores,
             )  # fmt: skip
             if f < 0 or n_nodes[t] + 3 * n_slots > features.shape[1]:
                 break
             n_slots, n_nodes[t] = _split_leaves(
-                bins[f], f, cut, offsets[f + 1] - offsets[f] - 1, categorical[f], weight, packed, penalty, slots,
-                n_slots, n_nodes[t], sums, leaves, features[t], cuts[t], children[t], gains[t], covers[t],
+                bins[f], f, cut, offsets[f + 1] - offsets[f] - 1, categorical[f], packed, penalty, slots, n_slots,
+                n_nodes[t], sums, branches, leaves, features[t], cuts[t], children[t], gains[t],
             )  # fmt: skip
         record[t, 0] = _fit_leaves(
-            odds, row_weight, middle, slots, n_slots, penalty, learning_rate, leaves, sorted_rows, values[t]
-        )
+            odds, weight, row_weight, middle, slots, n_slots, penalty, learning_rate, leaves, sorted_rows, values[t],
+            covers[t],
+        )  # fmt: skip
         _average_nodes(n_nodes[t], features[t], children[t], covers[t], values[t])
         _find_error_rates(odds, weight, class_weight, middle, rates)
         record[t, 3], record[t, 4] = 1.0 - rates[0], 1.0 - rates[1]
@@ -99,11 +103,12 @@ def _find_error_rates(odds, weight, class_weight, middle, rates):
 def _find_gradients(odds, weight, class_weight, middle, costs, subsample, random_state, row_weight, packed):
     """The weight of each row, with mean 1, and its packed weight and gradient, 0 for rows outside the subsample.
 
-    Returns the root mean square of the gradients.
+    Returns the root mean square of the gradients, and the sum of the packed numbers.
     """
     n_rows = len(odds)
     scale = n_rows / (costs[0] * class_weight[0] + costs[1] * class_weight[1])
     weight_unit, gradient_unit, squares = 2.0**WEIGHT_BITS / (2.0 * n_rows), 2.0**GRADIENT_BITS / (2.0 * n_rows), 0.0
+    total = ZERO
     for i in range(n_rows):
         chance = 1.0 / (1.0 + odds[i])
         gradient = 1.0 - chance if i >= middle else -chance
@@ -114,7 +119,8 @@ def _find_gradients(odds, weight, class_weight, middle, costs, subsample, random
             packed[i] = (np.int64(np.rint(row_weight[i] * gradient * gradient_unit)) << WEIGHT_BITS) + np.int64(
                 np.rint(row_weight[i] * weight_unit)
             )
-    return np.sqrt(squares / n_rows)
+        total += packed[i]
+    return np.sqrt(squares / n_rows), total
 
 
 @inner_kernel
@@ -126,7 +132,7 @@ def _reduction(packed, unit, penalty):
 
 @inner_kernel
 def _find_symmetric_split(
-    bins, offsets, categorical, slots, packed, n_slots, penalty, noise, max_features, random_state, histogram, sums,
+    bins, offsets, categorical, slots, packed, n_slots, penalty, noise, max_features, random_state, histograms, sums,
     order, scores,
 ):  # fmt: skip
     """The feature and cut of the largest reduction of the squared error over all leaves; a feature of -1 for none.
@@ -136,22 +142,22 @@ def _find_symmetric_split(
     """
     n_rows = len(slots)
     unit = 2.0 * n_rows / 2.0**WEIGHT_BITS
-    for s in range(n_slots):
-        sums[s, 0] = 0
-    for i in range(n_rows):
-        sums[slots[i], 0] += packed[i]
     before = 0.0
     for s in range(n_slots):
-        before += _reduction(sums[s, 0], unit, penalty)
+        before += _reduction(sums[s], unit, penalty)
+    for j in range(max_features if max_features < len(order) else 0):
+        other = j + np.int64(_uniform(random_state) * (len(order) - j))
+        order[j], order[other] = order[other], order[j]
     found, found_cut, largest = ZERO - 1, ZERO, -np.inf
     for j in range(max_features):
-        if max_features < len(order):
-            other = j + np.int64(_uniform(random_state) * (len(order) - j))
-            order[j], order[other] = order[other], order[j]
         f = order[j]
+        if j % 2 == 0:
+            f_1 = order[j + 1 if j + 1 < max_features else j]
+            n_bins, n_bins_1 = offsets[f + 1] - offsets[f], offsets[f_1 + 1] - offsets[f_1]
+            _add_two(bins[f], bins[f_1], n_bins, n_bins_1, slots, packed, n_slots, histograms)
         n_bins = offsets[f + 1] - offsets[f]
         cut, reduction = _best_cut(
-            bins[f], n_bins, categorical[f], slots, packed, n_slots, unit, penalty, histogram, sums, scores
+            n_bins, categorical[f], packed, n_slots, unit, penalty, histograms[j % 2], sums, scores
         )
         if reduction > before * (1.0 + 1e-9):
             score = np.sqrt(reduction) + noise * _normal(random_state)
@@ -161,16 +167,24 @@ def _find_symmetric_split(
 
 
 @inner_kernel
-def _best_cut(column, n_bins, is_categorical, slots, packed, n_slots, unit, penalty, histogram, sums, scores):
+def _add_two(column_0, column_1, n_bins_0, n_bins_1, slots, packed, n_slots, histograms):
+    """The histograms of two features: two independent additions hide their latency."""
+    for k in range(n_slots * max(n_bins_0, n_bins_1)):
+        histograms[0, k] = histograms[1, k] = 0
+    first, second, size_0, size_1 = histograms[0], histograms[1], np.uint64(n_bins_0), np.uint64(n_bins_1)
+    for i in range(np.uint64(len(slots))):
+        slot, amount = np.uint64(slots[i]), packed[i]
+        first[slot * size_0 + column_0[i]] += amount
+        second[slot * size_1 + column_1[i]] += amount
+
+
+@inner_kernel
+def _best_cut(n_bins, is_categorical, packed, n_slots, unit, penalty, histogram, sums, scores):
     """The cut of a feature with the largest reduction of the squared error, and that reduction."""
-    for k in range(n_slots * n_bins):
-        histogram[k] = 0
-    for i in range(len(slots)):
-        histogram[slots[i] * n_bins + column[i]] += packed[i]
     for k in range(n_bins - 1):
         scores[k] = 0.0
     for s in range(n_slots):
-        total, left, begin = sums[s, 0], ZERO, s * n_bins
+        total, left, begin = sums[s], ZERO, s * n_bins
         alone = ZERO if is_categorical else histogram[begin + n_bins - 1]  # the branch of missing values
         third = _reduction(alone, unit, penalty)
         added = _reduction(total - alone, unit, penalty) + third
@@ -189,74 +203,82 @@ def _best_cut(column, n_bins, is_categorical, slots, packed, n_slots, unit, pena
 
 @inner_kernel
 def _split_leaves(
-    column, f, cut, last, is_categorical, weight, packed, penalty, slots, n_slots, n_nodes, sums, leaves, features,
-    cuts, children, gains, covers,
+    column, f, cut, last, is_categorical, packed, penalty, slots, n_slots, n_nodes, sums, branches, leaves, features,
+    cuts, children, gains,
 ):  # fmt: skip
     """Split all leaves whose rows take different branches; returns the numbers of leaves and of nodes.
 
-    `leaves` has the node of each slot, and the new slot of each branch.
+    `leaves` are the nodes of the slots, `sums` their packed sums. `branches` receives the packed sum of each branch of
+    each slot, the number of its rows, and its new slot, and the node of each slot before.
     """
     unit = 2.0 * len(slots) / 2.0**WEIGHT_BITS
-    weights = np.zeros(3 * n_slots)
-    for s in range(n_slots):
-        sums[s, 0], sums[s, 1], sums[s, 2] = 0, 0, 0
-    for i in range(len(slots)):
-        s, branch = slots[i], branch_of(column[i], cut, last, is_categorical)
-        sums[s, branch] += packed[i]
-        weights[3 * s + branch] += weight[i]
-        slots[i] = 3 * s + branch
+    of_branch, sizes, new_slots, nodes = branches
+    for k in range(3 * n_slots):
+        of_branch[k], sizes[k] = 0, 0
+    for i in range(np.uint64(len(slots))):
+        k = THREE * np.uint64(slots[i]) + np.uint64(branch_of(column[i], cut, last, is_categorical))
+        of_branch[k] += packed[i]
+        sizes[k] += 1
+        slots[i] = k
     n_new = ZERO
     for s in range(n_slots):
-        leaves[s, 2] = leaves[s, 0]
+        nodes[s] = leaves[s]
     for s in range(n_slots):
-        node, n_branches = leaves[s, 2], 0
-        for branch in range(3):
-            n_branches += weights[3 * s + branch] > 0.0
+        node, n_branches = nodes[s], 0
+        for k in range(3 * s, 3 * s + 3):
+            n_branches += sizes[k] > 0
         if n_branches > 1:
-            features[node], cuts[node] = f, cut
-            gains[node] = -_reduction(sums[s, 0] + sums[s, 1] + sums[s, 2], unit, penalty)
+            features[node], cuts[node], gains[node] = f, cut, -_reduction(of_branch[3 * s] + of_branch[3 * s + 1] + of_branch[3 * s + 2], unit, penalty)
         for branch in range(3):
-            if weights[3 * s + branch] > 0.0:
+            k = 3 * s + branch
+            if sizes[k] > 0:
                 if n_branches > 1:
-                    children[node, branch] = n_nodes
-                    covers[n_nodes], features[n_nodes] = weights[3 * s + branch], -1
-                    gains[node] += _reduction(sums[s, branch], unit, penalty)
+                    children[node, branch], features[n_nodes] = n_nodes, -1
+                    gains[node] += _reduction(of_branch[k], unit, penalty)
                     n_nodes += 1
-                leaves[n_new, 0] = n_nodes - 1 if n_branches > 1 else node
-                leaves[3 * s + branch, 1] = n_new
+                leaves[n_new] = n_nodes - 1 if n_branches > 1 else node
+                sums[n_new], new_slots[k] = of_branch[k], n_new
                 n_new += 1
         gains[node] = max(gains[node], 0.0)
-    for i in range(len(slots)):
-        slots[i] = leaves[slots[i], 1]
+    for i in range(np.uint64(len(slots))):
+        slots[i] = new_slots[np.uint64(slots[i])]
     return n_new, n_nodes
 
 
 @inner_kernel
-def _fit_leaves(odds, row_weight, middle, slots, n_slots, penalty, learning_rate, leaves, sorted_rows, values):
+def _fit_leaves(
+    odds, weight, row_weight, middle, slots, n_slots, penalty, learning_rate, leaves, sorted_rows, values, covers,
+):  # fmt: skip
     """Fit the values of the leaves by Newton steps and update the odds; returns the weighted error of the tree.
 
     The rows are sorted by leaf first, so that the sums of a Newton step are not looked up for each row.
     """
     sorted_odds, sorted_weight = sorted_rows
     ends = np.zeros(2 * n_slots + 1, dtype=np.int64)  # of the rows of each class in each leaf
-    for i in range(len(slots)):
-        ends[2 * slots[i] + (1 if i >= middle else 0) + 1] += 1
+    for s in range(n_slots):
+        covers[leaves[s]] = 0.0
+    for i in range(np.uint64(len(slots))):
+        slot = np.uint64(slots[i])
+        ends[TWO * slot + (TWO if i >= middle else ONE)] += 1
+        covers[leaves[slot]] += weight[i]
     for k in range(1, len(ends)):
         ends[k] += ends[k - 1]
-    for i in range(len(slots) - 1, -1, -1):
-        k = 2 * slots[i] + (1 if i >= middle else 0) + 1
+    for j in range(1, np.uint64(len(slots) + 1)):
+        i = np.uint64(len(slots)) - j
+        k = TWO * np.uint64(slots[i]) + (TWO if i >= middle else ONE)
         ends[k] -= 1
-        sorted_odds[ends[k]], sorted_weight[ends[k]] = odds[i], row_weight[i]
+        at = np.uint64(ends[k])
+        sorted_odds[at], sorted_weight[at] = odds[i], row_weight[i]
     ratios, error = np.empty(n_slots), 0.0
     for s in range(n_slots):
         begin, change = ends[2 * s + 1], ends[2 * s + 2]
         end = ends[2 * s + 3] if s + 1 < n_slots else len(slots)
         logit, weights = _fit_leaf(sorted_odds, sorted_weight, begin, change, end, penalty)
-        values[leaves[s, 0]] = learning_rate * logit
+        values[leaves[s]] = learning_rate * logit
         ratios[s] = np.exp(-learning_rate * logit)
         error += weights[0] if logit > 0.0 else weights[1]
-    for i in range(len(slots)):
-        odds[i] *= ratios[slots[i]]
+    for i in range(np.uint64(len(slots))):
+        odds[i] *= ratios[np.uint64(slots[i])]
     return error / len(slots)
 
 
@@ -283,12 +305,13 @@ def _fit_leaf(odds, weight, begin, change, end, penalty):
 
 @inner_kernel
 def _average_nodes(n_nodes, features, children, covers, values):
-    """The value of each node that splits, for rows without a branch: the mean of its leaves."""
+    """The cover of each node that splits, and its value, for rows without a branch: the mean of its leaves."""
     for node in range(n_nodes - 1, -1, -1):
         if features[node] >= 0:
-            total = 0.0
+            total = covers[node] = 0.0
             for branch in range(3):
                 child = children[node, branch]
                 if child >= 0:
                     total += covers[child] * values[child]
+                    covers[node] += covers[child]
             values[node] = total / covers[node]

@@ -61,7 +61,7 @@ _splits = _f2, _f1, _f1, _i1, _bool, _int, _int, _int, _float, _f2, _f1, _i1
 
 _gradients = (
     _bins, _i1, _bool, _int, _f1, _f1, _float, _float, _float, _float, _int, _int, _i1,
-    types.Tuple((_f1, _f1, _i1, _i1, _i1, _i2, _i2, _i1, _f1, types.UniTuple(_f1, 2))), _i1,
+    types.Tuple((_f1, _f1, _i1, _i1, _i2, _i1, types.UniTuple(_i1, 4), _i1, _i1, _f1, types.UniTuple(_f1, 2))), _i1,
     types.int32[:, ::1], types.uint32[:, ::1], types.int32[:, :, ::1], _f2, _f2, _f2, _f2,
 )  # fmt: skip
 
