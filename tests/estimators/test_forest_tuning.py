@@ -67,6 +67,17 @@ def test_the_threshold_balances_the_classes(positive):
     assert np.average(rows.true[near], weights=balanced[near]) == pytest.approx(0.7, abs=0.15)
 
 
+@pytest.mark.parametrize("positive", [0, 1])
+def test_few_rows_of_the_rarest_class_do_not_make_it_rarer(positive):
+    """The mean probability is that of balanced classes, ½, however few rows of one class there are."""
+    rows = tuning_rows(n_rows=800, share=0.01, strengths=(0.5, 0.5, 0.5))
+    weights, decision = tune_forest(rows, weights_of(rows), positive, "balanced_accuracy")
+    score = (np.tensordot(weights, rows.vote_shares, axes=1) * decision) @ [-1.0, 1.0]
+    of_class = [expit(2.0 * score[rows.true == i]).mean() for i in (0, 1)]
+    assert 3 < rows.true.sum() < 15
+    assert np.mean(of_class) == pytest.approx(0.5, abs=1e-3)
+
+
 def test_factors_balance_several_classes():
     """The votes for a rare class are too few; its factor corrects that."""
     rng = np.random.default_rng(0)
