@@ -216,10 +216,10 @@ def _split_leaves(
     for k in range(3 * n_slots):
         of_branch[k], sizes[k] = 0, 0
     for i in range(np.uint64(len(slots))):
-        k = THREE * np.uint64(slots[i]) + np.uint64(branch_of(column[i], cut, last, is_categorical))
-        of_branch[k] += packed[i]
-        sizes[k] += 1
-        slots[i] = k
+        new_slot = THREE * np.uint64(slots[i]) + np.uint64(branch_of(column[i], cut, last, is_categorical))
+        of_branch[new_slot] += packed[i]
+        sizes[new_slot] += 1
+        slots[i] = new_slot
     n_new = ZERO
     for s in range(n_slots):
         nodes[s] = leaves[s]
@@ -228,7 +228,8 @@ def _split_leaves(
         for k in range(3 * s, 3 * s + 3):
             n_branches += sizes[k] > 0
         if n_branches > 1:
-            features[node], cuts[node], gains[node] = f, cut, -_reduction(of_branch[3 * s] + of_branch[3 * s + 1] + of_branch[3 * s + 2], unit, penalty)
+            of_node = of_branch[3 * s] + of_branch[3 * s + 1] + of_branch[3 * s + 2]
+            features[node], cuts[node], gains[node] = f, cut, -_reduction(of_node, unit, penalty)
         for branch in range(3):
             k = 3 * s + branch
             if sizes[k] > 0:
@@ -264,11 +265,11 @@ def _fit_leaves(
     for k in range(1, len(ends)):
         ends[k] += ends[k - 1]
     for j in range(1, np.uint64(len(slots) + 1)):
-        i = np.uint64(len(slots)) - j
-        k = TWO * np.uint64(slots[i]) + (TWO if i >= middle else ONE)
-        ends[k] -= 1
-        at = np.uint64(ends[k])
-        sorted_odds[at], sorted_weight[at] = odds[i], row_weight[i]
+        row = np.uint64(len(slots)) - j
+        part = TWO * np.uint64(slots[row]) + (TWO if row >= middle else ONE)
+        ends[part] -= 1
+        at = np.uint64(ends[part])
+        sorted_odds[at], sorted_weight[at] = odds[row], row_weight[row]
     ratios, error = np.empty(n_slots), 0.0
     for s in range(n_slots):
         begin, change = ends[2 * s + 1], ends[2 * s + 2]

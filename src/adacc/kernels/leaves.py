@@ -13,6 +13,7 @@ BLOCK = 4096
 PACKED_BLOCK = 256
 """The same for packed trees: the values of a block, row by row, stay in the cache."""
 
+BLOCK_SIZE = np.uint64(PACKED_BLOCK)
 ONE, TWO, THREE, FOUR, FIVE, SIX, SEVEN, EIGHT = (np.uint64(n) for n in range(1, 9))
 """Unsigned, so that an index needs no check whether it is negative."""
 
@@ -48,67 +49,87 @@ def add_leaves(bins, offsets, categorical, starts, features, cuts, children, val
 
 @kernel
 def add_packed_leaves(
-    bins, features, categories, missing, nodes, roots, depths, values, block, has_missing, scores
+    bins, features, categories, missing, nodes, roots, depths, values, tests, conditions, tables, table_values, block,
+    patterns, has_missing, scores,
 ):  # fmt: skip
     """`add_leaves` for packed trees (`learners.tree_scorer`); rows with missing values are marked and left out.
 
-    The values of a block of rows are copied row by row. Eight rows go down a tree together, without a branch in the
-    loop: their steps are independent, so that the processor executes several at a time. `values` and `scores` have a
-    row for each output, and `scores` a column for each row of whole blocks of `PACKED_BLOCK`; `block`, with a value for
-    each column of so many rows, is a workspace.
+    `values`, `table_values` and `scores` have a row for each output, and `scores` a column for each row of whole blocks
+    of `PACKED_BLOCK`. The workspaces `block`, with a row for each column, and `patterns` have as many.
     """
-    n_rows, n_columns, n_outputs = bins.shape[1], len(features), np.uint64(len(scores))
-    width = np.uint64(n_columns)
+    n_rows, n_columns = bins.shape[1], len(features)
     for begin in range(0, n_rows, PACKED_BLOCK):
         n_in_block = PACKED_BLOCK if begin + PACKED_BLOCK < n_rows else n_rows - begin
         for c in range(n_columns):
-            _copy_column(bins[features[c]], begin, n_in_block, categories[c], missing[c], c, width, block, has_missing)
+            _copy_column(bins[features[c]], begin, n_in_block, categories[c], missing[c], block[c], has_missing)
         sums = scores[:, begin : begin + PACKED_BLOCK]
-        n_groups = np.uint64((n_in_block + 7) // 8)  # after the last row of the block come rows of the block before
         for t in range(len(roots)):
-            root = nodes[roots[t]]
-            i, r_0 = np.uint64(0), np.uint64(0)
-            for _ in range(n_groups):
-                r_1, r_2, r_3, r_4 = r_0 + width, r_0 + TWO * width, r_0 + THREE * width, r_0 + FOUR * width
-                r_5, r_6, r_7 = r_4 + width, r_4 + TWO * width, r_4 + THREE * width
-                n_0, n_1 = _child(root, block, r_0), _child(root, block, r_1)
-                n_2, n_3 = _child(root, block, r_2), _child(root, block, r_3)
-                n_4, n_5 = _child(root, block, r_4), _child(root, block, r_5)
-                n_6, n_7 = _child(root, block, r_6), _child(root, block, r_7)
-                for _ in range(1, depths[t]):
-                    n_0, n_1 = _child(nodes[n_0], block, r_0), _child(nodes[n_1], block, r_1)
-                    n_2, n_3 = _child(nodes[n_2], block, r_2), _child(nodes[n_3], block, r_3)
-                    n_4, n_5 = _child(nodes[n_4], block, r_4), _child(nodes[n_5], block, r_5)
-                    n_6, n_7 = _child(nodes[n_6], block, r_6), _child(nodes[n_7], block, r_7)
-                for k in range(n_outputs):
-                    of_node, of_row = values[k], sums[k]
-                    of_row[i] += of_node[n_0]
-                    of_row[i + ONE] += of_node[n_1]
-                    of_row[i + TWO] += of_node[n_2]
-                    of_row[i + THREE] += of_node[n_3]
-                    of_row[i + FOUR] += of_node[n_4]
-                    of_row[i + FIVE] += of_node[n_5]
-                    of_row[i + SIX] += of_node[n_6]
-                    of_row[i + SEVEN] += of_node[n_7]
-                i, r_0 = i + EIGHT, r_4 + FOUR * width
+            if tests[t] < tests[t + 1]:
+                _look_up(block, conditions, tests[t], tests[t + 1], patterns)
+                for k in range(len(scores)):
+                    of_pattern, of_row = table_values[k, tables[t] :], sums[k]
+                    for i in range(PACKED_BLOCK):
+                        of_row[i] += of_pattern[np.uint64(patterns[i])]
+            else:
+                _descend_packed(block, n_in_block, nodes, nodes[roots[t]], depths[t], values, sums)
+
+
+@inner_kernel
+def _look_up(block, conditions, begin, end, patterns):
+    """The pattern of each row of a block: bit j is set if the row goes right at test j of a tree."""
+    for i in range(PACKED_BLOCK):
+        patterns[i] = 0
+    for j in range(begin, end):
+        column, cut, bit = block[conditions[j, 0]], block.dtype.type(conditions[j, 1]), np.uint8(1 << (j - begin))
+        for i in range(PACKED_BLOCK):
+            patterns[i] |= bit if column[i] > cut else np.uint8(0)
+
+
+@inner_kernel
+def _descend_packed(block, n_rows, nodes, root, depth, values, sums):
+    """Add the values of the leaves of a block of rows in a packed tree to their sums.
+
+    Eight rows go down the tree together, without a branch in the loop: their steps are independent, so that the
+    processor executes several at a time. After the last row of the block come rows of the block before.
+    """
+    flat = block.reshape(block.size)
+    for group in range(np.uint64((n_rows + 7) // 8)):
+        i = EIGHT * group
+        n_0, n_1 = _child(root, flat, i), _child(root, flat, i + ONE)
+        n_2, n_3 = _child(root, flat, i + TWO), _child(root, flat, i + THREE)
+        n_4, n_5 = _child(root, flat, i + FOUR), _child(root, flat, i + FIVE)
+        n_6, n_7 = _child(root, flat, i + SIX), _child(root, flat, i + SEVEN)
+        for _ in range(1, depth):
+            n_0, n_1 = _child(nodes[n_0], flat, i), _child(nodes[n_1], flat, i + ONE)
+            n_2, n_3 = _child(nodes[n_2], flat, i + TWO), _child(nodes[n_3], flat, i + THREE)
+            n_4, n_5 = _child(nodes[n_4], flat, i + FOUR), _child(nodes[n_5], flat, i + FIVE)
+            n_6, n_7 = _child(nodes[n_6], flat, i + SIX), _child(nodes[n_7], flat, i + SEVEN)
+        for k in range(len(values)):
+            of_node, of_row = values[k], sums[k]
+            of_row[i] += of_node[n_0]
+            of_row[i + ONE] += of_node[n_1]
+            of_row[i + TWO] += of_node[n_2]
+            of_row[i + THREE] += of_node[n_3]
+            of_row[i + FOUR] += of_node[n_4]
+            of_row[i + FIVE] += of_node[n_5]
+            of_row[i + SIX] += of_node[n_6]
+            of_row[i + SEVEN] += of_node[n_7]
 
 
 @inner_kernel
 def _child(node, block, row):
     """The index of the node below a packed node that a row goes to."""
-    goes_right = block[row + np.uint64(np.uint16(node))] > np.uint16(node >> np.uint64(16))
+    goes_right = block[np.uint64(np.uint16(node)) * BLOCK_SIZE + row] > np.uint16(node >> np.uint64(16))
     return np.uint32((node >> np.uint64(32)) + np.uint64(goes_right))
 
 
 @kernel(inline="always")
-def _copy_column(column, begin, n_rows, category, missing, c, width, block, has_missing):
+def _copy_column(column, begin, n_rows, category, missing, copy, has_missing):
     """The values of a column of packed trees for a block of rows."""
-    at = np.uint64(c)
     for i in range(n_rows):
         bin_ = column[begin + i]
-        block[at] = bin_ if category < 0 else (0 if bin_ == category else 1)
+        copy[i] = bin_ if category < 0 else (0 if bin_ == category else 1)
         has_missing[begin + i] |= bin_ == missing
-        at += width
 
 
 @inner_kernel

@@ -65,6 +65,10 @@ _gradients = (
     types.int32[:, ::1], types.uint32[:, ::1], types.int32[:, :, ::1], _f2, _f2, _f2, _f2,
 )  # fmt: skip
 
+_packed = (
+    _bins, _i1, _i1, _i1, _hashes, _i1, _i1, _f2, _i1, _i2, _i1, _f2, _bins, types.uint8[::1], _bool, _f2,
+)  # fmt: skip
+
 GROUPS: dict[str, list[Signature]] = {
     "stumps": [  # on numbers, two classes, in the order of their use
         ("take_columns", (_f2, _rows, _int, _f2)),
@@ -97,7 +101,7 @@ GROUPS: dict[str, list[Signature]] = {
     "trees": [
         ("grow_tree", _tree(types.none, _i1)),
         ("boost_gradients", _gradients),
-        ("add_packed_leaves", (_bins, _i1, _i1, _i1, _hashes, _i1, _i1, _f2, types.uint16[::1], _bool, _f2)),
+        ("add_packed_leaves", _packed),
         ("bin_rows", (_f2, _i1, _f1, _i1, _i1, _bins)),
     ],
     "explanations": [  # of trees for two classes, in a report

@@ -18,6 +18,9 @@ from adacc.data.threads import Threads
 MAX_16_BITS = 2**16 - 1
 """Columns and bins of packed nodes have 16 bits each."""
 
+MAX_TESTS = 8
+"""Maximum number of tests of a tree that has a table of its leaves, which is two to the power of that many long."""
+
 
 class _PackedTrees(NamedTuple):
     """Trees with two branches per node, for rows without missing values.
@@ -25,6 +28,9 @@ class _PackedTrees(NamedTuple):
     A node is one integer: the index of its left child (32 bits), a cut (16 bits) and a column (16 bits). The right
     child follows the left one. Rows whose value of the column exceeds the cut go right. A leaf is its own left child,
     with the largest cut: all rows stay in it, so that every row takes as many steps as its tree is deep.
+
+    A tree with at most `MAX_TESTS` different tests, such as a symmetric tree, also has a table of its leaves: entry p
+    is that of the rows that go right at test j if bit j of p is set. Its rows need no steps.
     """
 
     features: NDArray[np.int64]  # (n_columns,): feature of each column
@@ -34,6 +40,10 @@ class _PackedTrees(NamedTuple):
     roots: NDArray[np.int64]
     depths: NDArray[np.int64]
     values: Array  # (n_outputs, n_nodes): contribution of each leaf
+    tests: NDArray[np.int64]  # (n_trees + 1,): where the tests of each tree begin
+    conditions: NDArray[np.int64]  # (n_tests, 2): column and cut of each test
+    tables: NDArray[np.int64]  # (n_trees,): where the table of each tree begins
+    table_values: Array  # (n_outputs, n_entries): contribution of each pattern of results
 
 
 @dataclass(frozen=True)
@@ -56,9 +66,10 @@ class TreeScorer:
             self._add_leaves(bins, scores)
             return scores
         has_missing = np.zeros(n_rows, dtype=bool)
-        block = np.empty(kernels.PACKED_BLOCK * max(len(self._packed.features), 1), dtype=np.uint16)
+        block = np.empty((max(len(self._packed.features), 1), kernels.PACKED_BLOCK), dtype=bins.dtype)
+        patterns = np.empty(kernels.PACKED_BLOCK, dtype=np.uint8)
         packed_scores = np.zeros((n_outputs, -(-n_rows // kernels.PACKED_BLOCK) * kernels.PACKED_BLOCK))
-        kernels.add_packed_leaves(bins, *self._packed, block, has_missing, packed_scores)
+        kernels.add_packed_leaves(bins, *self._packed, block, patterns, has_missing, packed_scores)
         scores = np.ascontiguousarray(packed_scores[:, :n_rows].T)
         if has_missing.any():
             others = np.zeros((int(has_missing.sum()), n_outputs))
@@ -120,5 +131,29 @@ class TreeScorer:
         missing = np.where(categories < 0, n_bins[features] - 1, -1)
         return _PackedTrees(
             features, categories, missing, packed[order], place[:n_trees], depths,
-            np.ascontiguousarray(self.values[source[order]].T),
+            np.ascontiguousarray(self.values[source[order]].T), *self._tables(is_split, column, cut),
         )  # fmt: skip
+
+    def _tables(
+        self, is_split: NDArray[np.bool_], column: NDArray[np.uint64], cut: NDArray[np.uint64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Array]:
+        """The tests and tables of the trees with few tests."""
+        n_trees, children = len(self.starts) - 1, self.nodes["children"][:, :2]
+        tree_of_node = np.repeat(np.arange(n_trees), np.diff(self.starts))
+        key = (tree_of_node.astype(np.uint64) << np.uint64(32)) | (column << np.uint64(16)) | cut
+        tests, test_of_split = np.unique(key[is_split], return_inverse=True)
+        tree_of_test = (tests >> np.uint64(32)).astype(np.int64)
+        n_tests = np.bincount(tree_of_test, minlength=n_trees)
+        bit = np.zeros(len(self.nodes), dtype=np.int64)  # that a node tests
+        bit[is_split] = test_of_split - (np.cumsum(n_tests) - n_tests)[tree_of_node[is_split]]
+        n_tests[n_tests > MAX_TESTS] = 0
+        kept = tests[n_tests[tree_of_test] > 0]
+        conditions = np.stack([kept >> np.uint64(16), kept], axis=1).astype(np.int64) & MAX_16_BITS
+        sizes = np.where(n_tests > 0, 2**n_tests, 0)
+        starts = np.cumsum(sizes) - sizes
+        pattern, root = np.arange(sizes.sum()) - np.repeat(starts, sizes), np.repeat(self.starts[:-1], sizes)
+        node = root
+        for _ in range(MAX_TESTS):
+            child = children[node, pattern >> bit[node] & 1]
+            node = np.where(is_split[node] & (child >= 0), root + child, node)
+        return np.cumsum([0, *n_tests]), conditions, starts, np.ascontiguousarray(self.values[node].T)
