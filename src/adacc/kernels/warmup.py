@@ -65,9 +65,8 @@ _gradients = (
     types.int32[:, ::1], types.uint32[:, ::1], types.int32[:, :, ::1], _f2, _f2, _f2, _f2,
 )  # fmt: skip
 
-_packed = (
-    _bins, _i1, _i1, _i1, _hashes, _i1, _i1, _f2, _i1, _i2, _i1, _f2, _bins, types.uint8[::1], _bool, _f2,
-)  # fmt: skip
+_packed = (_bins, _i1, _i1, _i1, _hashes, _i1, _i1, _f2, _i1, _i2, _i1, _f2)
+_packed_work = _bins, types.uint8[::1], _bool, _f2
 
 GROUPS: dict[str, list[Signature]] = {
     "stumps": [  # on numbers, two classes, in the order of their use
@@ -101,7 +100,7 @@ GROUPS: dict[str, list[Signature]] = {
     "trees": [
         ("grow_tree", _tree(types.none, _i1)),
         ("boost_gradients", _gradients),
-        ("add_packed_leaves", _packed),
+        ("add_packed_leaves", (*_packed, types.none, *_packed_work)),
         ("bin_rows", (_f2, _i1, _f1, _i1, _i1, _bins)),
     ],
     "explanations": [  # of trees for two classes, in a report
@@ -109,7 +108,7 @@ GROUPS: dict[str, list[Signature]] = {
         ("add_main_effects", (*_explained, _f1, types.Tuple((*_ends, _path, _f1, _terms, _terms)), _f1, _f2, _f2)),
     ],
     "missing": [  # trees for rows with missing values
-        ("add_leaves", (_bins, _i1, _bool, _i1, *_nodes, _f2, _f2)),
+        ("add_packed_leaves", (*_packed, types.uint8, *_packed_work)),
     ],
     "classes": [  # three or more
         ("best_splits", _splits),

@@ -23,17 +23,18 @@ MAX_TESTS = 8
 
 
 class _PackedTrees(NamedTuple):
-    """Trees with two branches per node, for rows without missing values.
+    """Trees whose nodes have 64 bits each.
 
-    A node is one integer: the index of its left child (32 bits), a cut (16 bits) and a column (16 bits). The right
-    child follows the left one. Rows whose value of the column exceeds the cut go right. A leaf is its own left child,
-    with the largest cut: all rows stay in it, so that every row takes as many steps as its tree is deep.
+    A node is one integer: the index of its left child (32 bits), a cut (16 bits) and a column (16 bits). After the left
+    child come the right one, for rows whose value of the column exceeds the cut, and that of missing values, unless the
+    feature is categorical. A leaf is its own left child, with the largest cut and a column without missing values: all
+    rows stay in it, so that every row takes as many steps as its tree is deep.
 
     A tree with at most `MAX_TESTS` different tests, such as a symmetric tree, also has a table of its leaves: entry p
-    is that of the rows that go right at test j if bit j of p is set. Its rows need no steps.
+    is that of the rows that go right at test j if bit j of p is set. Its rows need no steps, unless values are missing.
     """
 
-    features: NDArray[np.int64]  # (n_columns,): feature of each column
+    features: NDArray[np.int64]  # (n_columns,): feature of each column but the first, whose value is 0 for all rows
     categories: NDArray[np.int64]  # (n_columns,): bin whose rows have the value 0 and all others 1; -1: the bin itself
     missing: NDArray[np.int64]  # (n_columns,): bin of missing values; -1 if the feature is categorical
     nodes: NDArray[np.uint64]
@@ -63,28 +64,29 @@ class TreeScorer:
         n_rows, n_outputs = bins.shape[1], self.values.shape[1]
         if self._packed is None:
             scores = np.zeros((n_rows, n_outputs))
-            self._add_leaves(bins, scores)
+            columns = [np.ascontiguousarray(self.nodes[name]) for name in ("feature", "cut", "children")]
+            offsets, categorical = self.bin_mapper.offsets, self.bin_mapper.categorical
+            kernels.add_leaves(bins, offsets, categorical, self.starts, *columns, self.values, scores)
             return scores
         has_missing = np.zeros(n_rows, dtype=bool)
-        block = np.empty((max(len(self._packed.features), 1), kernels.PACKED_BLOCK), dtype=bins.dtype)
-        patterns = np.empty(kernels.PACKED_BLOCK, dtype=np.uint8)
-        packed_scores = np.zeros((n_outputs, -(-n_rows // kernels.PACKED_BLOCK) * kernels.PACKED_BLOCK))
-        kernels.add_packed_leaves(bins, *self._packed, block, patterns, has_missing, packed_scores)
-        scores = np.ascontiguousarray(packed_scores[:, :n_rows].T)
+        scores = self._packed_scores(bins, None, has_missing)
         if has_missing.any():
-            others = np.zeros((int(has_missing.sum()), n_outputs))
-            self._add_leaves(np.ascontiguousarray(bins[:, has_missing]), others)
-            scores[has_missing] = others
+            others = np.ascontiguousarray(bins[:, has_missing])
+            scores[has_missing] = self._packed_scores(
+                others, ~bins.dtype.type(0), np.zeros(others.shape[1], dtype=bool)
+            )
         return scores
 
-    def _add_leaves(self, bins: NDArray[np.unsignedinteger], scores: Array) -> None:
-        offsets, categorical, columns = self._columns
-        kernels.add_leaves(bins, offsets, categorical, self.starts, *columns, self.values, scores)
-
-    @cached_property
-    def _columns(self) -> tuple[NDArray[np.int64], NDArray[np.bool_], list[NDArray[np.generic]]]:
-        columns = [np.ascontiguousarray(self.nodes[name]) for name in ("feature", "cut", "children")]
-        return self.bin_mapper.offsets, self.bin_mapper.categorical, columns
+    def _packed_scores(
+        self, bins: NDArray[np.unsignedinteger], gap: np.unsignedinteger | None, has_missing: NDArray[np.bool_]
+    ) -> Array:
+        n_rows, n_outputs, packed = bins.shape[1], self.values.shape[1], self._packed
+        assert packed is not None
+        block = np.zeros((len(packed.features), kernels.PACKED_BLOCK), dtype=bins.dtype)
+        patterns = np.empty(kernels.PACKED_BLOCK, dtype=np.uint8)
+        scores = np.zeros((n_outputs, -(-n_rows // kernels.PACKED_BLOCK) * kernels.PACKED_BLOCK))
+        kernels.add_packed_leaves(bins, *packed, gap, block, patterns, has_missing, scores)
+        return np.ascontiguousarray(scores[:, :n_rows].T)
 
     @cached_property
     def _packed(self) -> _PackedTrees | None:
@@ -97,26 +99,31 @@ class TreeScorer:
         n_keys = self.bin_mapper.max_bins + 1
         key = nodes["feature"].astype(np.int64) * n_keys + np.where(categorical, nodes["cut"].astype(np.int64) + 1, 0)
         tested, column_of = np.unique(key[is_split], return_inverse=True)
-        if not n_trees or len(tested) > MAX_16_BITS or self.bin_mapper.max_bins > MAX_16_BITS:
+        if not n_trees or len(tested) >= MAX_16_BITS or self.bin_mapper.max_bins > MAX_16_BITS:
             return None
-        features, categories = tested // n_keys, tested % n_keys - 1
+        features, categories = np.append(0, tested // n_keys), np.append(-1, tested % n_keys - 1)
         column, cut = np.zeros(len(nodes), dtype=np.uint64), np.full(len(nodes), MAX_16_BITS, dtype=np.uint64)
-        column[is_split] = column_of
+        column[is_split] = column_of + 1
         cut[is_split] = np.where(categorical, 0, nodes["cut"])[is_split]
-        # Number the nodes level by level: the two children of a node are neighbours. A branch without a child ends in
-        # a leaf with the value of the node.
-        level, trees, leaf = self.starts[:-1], np.arange(n_trees), np.zeros(n_trees, dtype=bool)
+        # Number the nodes level by level: the children of a node are neighbours. A branch without a child ends in a
+        # leaf with the value of the node.
+        n_branches = np.where(is_split, np.where(categorical, 2, 3), 0)
+        level, trees, is_leaf = self.starts[:-1], np.arange(n_trees), np.zeros(n_trees, dtype=bool)
         levels, n_placed = [], 0
         while len(level):
-            splits = is_split[level] & ~leaf
-            child = n_placed + len(level) + 2 * (np.cumsum(splits) - splits)
-            levels.append((level, trees, splits, np.where(splits, child, n_placed + np.arange(len(level)))))
+            n_children = np.where(is_leaf, 0, n_branches[level])
+            child = n_placed + len(level) + np.cumsum(n_children) - n_children
+            own = n_placed + np.arange(len(level))
+            levels.append((level, trees, n_children > 0, np.where(n_children, child, own)))
             n_placed += len(level)
-            parents = level[splits]
-            children = nodes["children"][parents, :2]
-            leaf = (children < 0).reshape(-1)
-            trees = np.repeat(trees[splits], 2)
-            level = np.where(children < 0, parents[:, None], children + self.starts[trees[::2], None]).reshape(-1)
+            parents, branch = (
+                np.repeat(level, n_children),
+                np.arange(n_children.sum()) - np.repeat(np.cumsum(n_children) - n_children, n_children),
+            )
+            trees = np.repeat(trees, n_children)
+            children = nodes["children"][parents, branch]
+            is_leaf = children < 0
+            level = np.where(is_leaf, parents, children + self.starts[trees])
         depths = np.zeros(n_trees, dtype=np.int64)
         for depth, (_, of_level, _, _) in enumerate(levels):
             depths[of_level] = depth
