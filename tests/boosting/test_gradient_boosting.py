@@ -7,7 +7,7 @@ import pytest
 
 import adacc
 from adacc.boosting import gradient_boosting
-from adacc.boosting.gradient_boosting import LEARNING_RATE, PENALTY, SUBSAMPLE, boost_gradients
+from adacc.boosting.gradient_boosting import COST_EXPONENT, LEARNING_RATE, PENALTY, SUBSAMPLE, boost_gradients
 from adacc.data.binning import BinMapper, CategoryBins, NumericBins
 from adacc.data.rows import Rows
 from adacc.learners.growth import Growth
@@ -72,7 +72,7 @@ def boost(bins, rows, features, depth, max_features, n_rounds, uniform):
     for t in range(n_rounds):
         worse = int(rates[1] > rates[0])
         if rates[0] != rates[1]:
-            costs[worse] *= (1.0 + rates[worse]) ** LEARNING_RATE
+            costs[worse] *= (1.0 + rates[worse]) ** COST_EXPONENT
         weight = rows.weight * costs[rows.true]
         weight *= n_rows / weight.sum()
         gradient = y - 1.0 / (1.0 + np.exp(-scores))
@@ -154,7 +154,7 @@ def test_class_weights_follow_the_cumulative_costs():
     costs, before = np.ones(2), np.array([0.0, 1.0])  # at first, all rows are predicted as the frequent class
     for t in range(60):
         worse = int(before[1] > before[0])
-        costs[worse] *= (1.0 + before[worse]) ** (LEARNING_RATE if before[0] != before[1] else 0.0)
+        costs[worse] *= (1.0 + before[worse]) ** (COST_EXPONENT if before[0] != before[1] else 0.0)
         weights = costs * rows.class_weight
         np.testing.assert_allclose(history["class_weight"][t], weights / weights.sum())
         before = rates[t]

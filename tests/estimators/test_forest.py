@@ -191,11 +191,11 @@ def test_kinds_of_bags(noisy):
         return votes, len(model.estimators_)
 
     increasing = {"monotonic_cst": [1] + [0] * 9}
-    assert kinds(900) == (100 + 10 + 5, 100 + 10 * 6 + 5 * 20)
-    assert kinds(1501) == (30 + 5 + 3 + 5, 30 + 8 * 6 + 5 * 20)
-    assert kinds(1501, **increasing) == (50 + 8 + 5, 50 + 13 * 6)
-    assert kinds(1501, np.arange(len(y)) % 3) == (50 + 8 + 5, 50 + 13 * 6)
-    assert kinds(1501, n_estimators=12) == (12 + 3 + 3 + 5, 12 + 6 * 6 + 5 * 20)
+    assert kinds(900) == (100 + 10 + 5, 100 + 10 * 8 + 5 * 20)
+    assert kinds(1501) == (30 + 5 + 3 + 5, 30 + 8 * 8 + 5 * 20)
+    assert kinds(1501, **increasing) == (50 + 8 + 5, 50 + 13 * 8)
+    assert kinds(1501, np.arange(len(y)) % 3) == (50 + 8 + 5, 50 + 13 * 8)
+    assert kinds(1501, n_estimators=12) == (12 + 3 + 3 + 5, 12 + 6 * 8 + 5 * 20)
 
 
 def depth_and_leaves(tree):
@@ -231,8 +231,8 @@ def test_the_rows_out_of_the_bags_decide_who_has_a_say():
     for y in (clean, noisy):
         model = adacc.AdaCCForestClassifier(n_estimators=24, random_state=0).fit(X, y)
         votes = model.fitted_model_.ensemble.votes.max(axis=1)
-        assert len(votes) == 24 * 5 + 4 * 30 + 3 * 30 + 5 * 100
-        balanced, _, full, _ = np.split(votes, np.cumsum([24 * 5, 4 * 30, 3 * 30]))
+        assert len(votes) == 24 * 5 + 4 * 40 + 3 * 40 + 5 * 100
+        balanced, _, full, _ = np.split(votes, np.cumsum([24 * 5, 4 * 40, 3 * 40]))
         says.append(full.sum() / (balanced.sum() + full.sum()))
     assert says[0] > says[1]
 

@@ -13,7 +13,7 @@ from adacc.learners.growth import Growth, full_tree_depth
 from adacc.learners.tree import Trees, initial_random_state
 from adacc.model.ensemble import Ensemble
 
-LEARNING_RATE = COST_EXPONENT = 0.1
+LEARNING_RATE, COST_EXPONENT = 0.2, 0.1
 """Factor on the value of each leaf, and exponent of the cost of each round."""
 
 PENALTY = 3.0

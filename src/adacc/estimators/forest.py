@@ -42,7 +42,7 @@ RATIO = 10.0
 BALANCED_BAGS_PER_RATIO_BAG, BALANCED_BAGS_PER_FULL_BAG = 6, 10
 """Number of balanced bags per bag of the other kinds."""
 
-LONG_ROUNDS_FACTOR, GRADIENT_ROUNDS_FACTOR = 6, 20
+LONG_ROUNDS_FACTOR, GRADIENT_ROUNDS_FACTOR = 8, 20
 """Factors on the number of rounds of ratio-10 and full bags, and of gradient bags."""
 
 MIN_BAGS = 3
@@ -71,7 +71,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
     Trees are boosted on bags of rows, of which there are four kinds. On the first three, AdaCC2 begins with the same
     total weight of all classes. Balanced bags have the same number of rows of every class and few rounds, which makes
     them robust to noise. Ratio-10 bags have up to ten rows of each other class per row of the rarest class, full bags
-    have the class ratio of the training set; with six times as many rounds they can fit complex class boundaries. On
+    have the class ratio of the training set; with eight times as many rounds they can fit complex class boundaries. On
     gradient bags, for two classes and with the class ratio of the training set, symmetric trees are boosted by the
     gradient of the log loss; the cumulative costs of AdaCC are its class weights. Balanced bags are drawn with
     replacement, ratio-10 and full bags too if a class has fewer than 100 rows; otherwise each of them, and each
@@ -88,7 +88,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         classes without `monotonic_cst` five gradient bags. With these, up to 1,500 rows need no ratio-10 bags, and
         without them "auto" is 50 for more rows.
     n_rounds : int, default=5
-        Maximum number of boosting rounds on a balanced bag; six times as many on ratio-10 and full bags, and twenty
+        Maximum number of boosting rounds on a balanced bag; eight times as many on ratio-10 and full bags, and twenty
         times as many on gradient bags.
     criterion : {"gini", "entropy", "error"}, default="gini"
         Impurity measure that a split minimizes.
