@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import log_softmax, ndtr
+from scipy.special import expit, log_softmax, ndtr
 
 from adacc.algorithms.base import Array
 from adacc.metrics import f1_of_totals
@@ -109,23 +109,29 @@ def _fit_logistic(terms: Array, targets: Array, weight: Array, prior: Array, rid
     classes. Coefficients are not negative; `ridge` is the penalty on their squared distance from `prior`.
     """
     n_terms, _, n_classes = terms.shape
+    excess, target = terms[:, :, -1] - terms[:, :, 0], targets[:, -1]
 
-    def loss(parameters: Array) -> tuple[float, Array]:
-        coefficients = parameters[:n_terms]
-        logits = np.tensordot(coefficients, terms, axes=1)
-        logits[:, -1] += parameters[n_terms:].sum()
-        logs = log_softmax(logits, axis=1)
+    def loss_of_two(parameters: Array) -> tuple[float, Array]:
+        coefficients = parameters[:-1]
+        logit = coefficients @ excess + parameters[-1]
+        errors = weight * (expit(logit) - target)
+        value = float(weight @ (np.logaddexp(0.0, logit) - target * logit))
+        slopes = excess @ errors + 2.0 * ridge * (coefficients - prior)
+        return value + ridge * float(((coefficients - prior) ** 2).sum()), np.append(slopes, errors.sum())
+
+    def loss(coefficients: Array) -> tuple[float, Array]:
+        logs = log_softmax(np.tensordot(coefficients, terms, axes=1), axis=1)
         errors = weight[:, None] * (np.exp(logs) - targets)
         value = -float((weight[:, None] * targets * logs).sum()) + ridge * float(((coefficients - prior) ** 2).sum())
-        slopes = (terms * errors).sum(axis=(1, 2)) + 2.0 * ridge * (coefficients - prior)
-        return value, np.append(slopes, errors[:, -1].sum()) if n_classes == 2 else slopes
+        return value, (terms * errors).sum(axis=(1, 2)) + 2.0 * ridge * (coefficients - prior)
 
-    start = np.append(prior, 0.0) if n_classes == 2 else prior
-    bounds = [(0.0, MAX_LOG_ODDS)] * n_terms + [(-MAX_LOG_ODDS, MAX_LOG_ODDS)] * (n_classes == 2)
-    fitted = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
-    intercepts = np.zeros(n_classes)
-    intercepts[-1] += fitted[n_terms:].sum()
-    return fitted[:n_terms], intercepts
+    bounds, intercepts = [(0.0, MAX_LOG_ODDS)] * n_terms, np.zeros(n_classes)
+    if n_classes > 2:
+        return minimize(loss, prior, jac=True, method="L-BFGS-B", bounds=bounds).x, intercepts
+    bounds, start = [*bounds, (-MAX_LOG_ODDS, MAX_LOG_ODDS)], np.append(prior, 0.0)
+    fitted = minimize(loss_of_two, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    intercepts[-1] = fitted[-1]
+    return fitted[:-1], intercepts
 
 
 def _fit_class_factors(
