@@ -172,7 +172,7 @@ def grow_forest(
         in_bag[members if groups is None else eligible] = True
         oob = np.flatnonzero(~in_bag[candidates])
         even = replace(ensemble, decision=np.ones(rows.n_classes))
-        scorer = _trees_of(even).compile(even.contributions)
+        scorer = replace(_trees_of(even).compile(even.contributions), has_tables=False)
         scores = scorer.scores_of_bins(np.ascontiguousarray(candidate_bins[:, oob]))
         return ensemble, oob, scores / _total_vote(ensemble)
 

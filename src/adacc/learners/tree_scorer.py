@@ -49,12 +49,16 @@ class _PackedTrees(NamedTuple):
 
 @dataclass(frozen=True)
 class TreeScorer:
-    """Sum of trees: `values` is the contribution of each node to each output, if rows end in it."""
+    """Sum of trees: `values` is the contribution of each node to each output, if rows end in it.
+
+    Tables take longer to make than they save for fewer than some thousand rows.
+    """
 
     nodes: NDArray[np.void]
     starts: NDArray[np.int64]
     bin_mapper: BinMapper
     values: Array
+    has_tables: bool = True
 
     def scores(self, table: Table) -> Array:
         return self.scores_of_bins(self.bin_mapper.bins(table, table.every_row, Threads(1)))
@@ -146,6 +150,9 @@ class TreeScorer:
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Array]:
         """The tests and tables of the trees with few tests."""
         n_trees, children = len(self.starts) - 1, self.nodes["children"][:, :2]
+        if not self.has_tables:
+            none = np.zeros(n_trees + 1, dtype=np.int64)
+            return none, np.empty((0, 2), dtype=np.int64), none[1:], np.empty((self.values.shape[1], 0))
         tree_of_node = np.repeat(np.arange(n_trees), np.diff(self.starts))
         key = (tree_of_node.astype(np.uint64) << np.uint64(32)) | (column << np.uint64(16)) | cut
         tests, test_of_split = np.unique(key[is_split], return_inverse=True)
