@@ -49,12 +49,12 @@ def add_leaves(bins, offsets, categorical, starts, features, cuts, children, val
 
 @kernel
 def add_packed_leaves(
-    bins, features, categories, missing, nodes, roots, depths, values, tests, conditions, tables, table_values, gap,
-    block, patterns, has_missing, scores,
+    bins, features, categories, missing, nodes, roots, depths, values, tests, conditions, tables, table_values,
+    nan_code, block, patterns, has_missing, scores,
 ):  # fmt: skip
     """`add_leaves` for packed trees (`learners.tree_scorer`).
 
-    Rows with missing values are marked. Their scores are wrong unless `gap` is the number that stands for missing
+    Rows with missing values are marked. Their scores are wrong unless `nan_code` is the number that stands for missing
     values; None is faster. `values`, `table_values` and `scores` have a row for each output, and `scores` a column for
     each row of whole blocks of `PACKED_BLOCK`. The workspaces `block`, with a row for each column of the trees, and
     `patterns` have as many.
@@ -63,17 +63,19 @@ def add_packed_leaves(
     for begin in range(0, n_rows, PACKED_BLOCK):
         n_in_block = PACKED_BLOCK if begin + PACKED_BLOCK < n_rows else n_rows - begin
         for c in range(1, len(features)):
-            _copy_column(bins[features[c]], begin, n_in_block, categories[c], missing[c], gap, block[c], has_missing)
+            _copy_column(
+                bins[features[c]], begin, n_in_block, categories[c], missing[c], nan_code, block[c], has_missing
+            )
         sums = scores[:, begin : begin + PACKED_BLOCK]
         for t in range(len(roots)):
-            if gap is None and tests[t] < tests[t + 1]:
+            if nan_code is None and tests[t] < tests[t + 1]:
                 _look_up(block, n_in_block, conditions, tests[t], tests[t + 1], patterns)
                 for k in range(len(scores)):
                     of_pattern, of_row = table_values[k, tables[t] :], sums[k]
                     for i in range(n_in_block):
                         of_row[i] += of_pattern[np.uint64(patterns[i])]
             else:
-                _descend_packed(block, n_in_block, gap, nodes, nodes[roots[t]], depths[t], values, sums)
+                _descend_packed(block, n_in_block, nan_code, nodes, nodes[roots[t]], depths[t], values, sums)
 
 
 @inner_kernel
@@ -88,7 +90,7 @@ def _look_up(block, n_rows, conditions, begin, end, patterns):
 
 
 @inner_kernel
-def _descend_packed(block, n_rows, gap, nodes, root, depth, values, sums):
+def _descend_packed(block, n_rows, nan_code, nodes, root, depth, values, sums):
     """Add the values of the leaves of a block of rows in a packed tree to their sums.
 
     Eight rows go down the tree together, without a branch in the loop: their steps are independent, so that the
@@ -97,15 +99,15 @@ def _descend_packed(block, n_rows, gap, nodes, root, depth, values, sums):
     flat = block.reshape(block.size)
     for group in range(np.uint64((n_rows + 7) // 8)):
         i = EIGHT * group
-        n_0, n_1 = _child(root, flat, i, gap), _child(root, flat, i + ONE, gap)
-        n_2, n_3 = _child(root, flat, i + TWO, gap), _child(root, flat, i + THREE, gap)
-        n_4, n_5 = _child(root, flat, i + FOUR, gap), _child(root, flat, i + FIVE, gap)
-        n_6, n_7 = _child(root, flat, i + SIX, gap), _child(root, flat, i + SEVEN, gap)
+        n_0, n_1 = _child(root, flat, i, nan_code), _child(root, flat, i + ONE, nan_code)
+        n_2, n_3 = _child(root, flat, i + TWO, nan_code), _child(root, flat, i + THREE, nan_code)
+        n_4, n_5 = _child(root, flat, i + FOUR, nan_code), _child(root, flat, i + FIVE, nan_code)
+        n_6, n_7 = _child(root, flat, i + SIX, nan_code), _child(root, flat, i + SEVEN, nan_code)
         for _ in range(1, depth):
-            n_0, n_1 = _child(nodes[n_0], flat, i, gap), _child(nodes[n_1], flat, i + ONE, gap)
-            n_2, n_3 = _child(nodes[n_2], flat, i + TWO, gap), _child(nodes[n_3], flat, i + THREE, gap)
-            n_4, n_5 = _child(nodes[n_4], flat, i + FOUR, gap), _child(nodes[n_5], flat, i + FIVE, gap)
-            n_6, n_7 = _child(nodes[n_6], flat, i + SIX, gap), _child(nodes[n_7], flat, i + SEVEN, gap)
+            n_0, n_1 = _child(nodes[n_0], flat, i, nan_code), _child(nodes[n_1], flat, i + ONE, nan_code)
+            n_2, n_3 = _child(nodes[n_2], flat, i + TWO, nan_code), _child(nodes[n_3], flat, i + THREE, nan_code)
+            n_4, n_5 = _child(nodes[n_4], flat, i + FOUR, nan_code), _child(nodes[n_5], flat, i + FIVE, nan_code)
+            n_6, n_7 = _child(nodes[n_6], flat, i + SIX, nan_code), _child(nodes[n_7], flat, i + SEVEN, nan_code)
         for k in range(len(values)):
             of_node, of_row = values[k], sums[k]
             of_row[i] += of_node[n_0]
@@ -119,25 +121,25 @@ def _descend_packed(block, n_rows, gap, nodes, root, depth, values, sums):
 
 
 @inner_kernel
-def _child(node, block, row, gap):
+def _child(node, block, row, nan_code):
     """The index of the node below a packed node that a row goes to."""
     value = block[np.uint64(np.uint16(node)) * BLOCK_SIZE + row]
     child = np.uint32((node >> np.uint64(32)) + np.uint64(value > np.uint16(node >> np.uint64(16))))
-    if gap is None:
+    if nan_code is None:
         return child
-    return np.uint32(child + np.uint32(value == gap))
+    return np.uint32(child + np.uint32(value == nan_code))
 
 
 @kernel(inline="always")
-def _copy_column(column, begin, n_rows, category, missing, gap, copy, has_missing):
+def _copy_column(column, begin, n_rows, category, missing, nan_code, copy, has_missing):
     """The values of a column of packed trees for a block of rows."""
     for i in range(n_rows):
         bin_ = column[begin + i]
         is_missing = bin_ == missing
         has_missing[begin + i] |= is_missing
         copy[i] = bin_ if category < 0 else (0 if bin_ == category else 1)
-        if gap is not None and is_missing:
-            copy[i] = gap
+        if nan_code is not None and is_missing:
+            copy[i] = nan_code
 
 
 @inner_kernel

@@ -51,7 +51,7 @@ class _PackedTrees(NamedTuple):
 class TreeScorer:
     """Sum of trees: `values` is the contribution of each node to each output, if rows end in it.
 
-    Tables take longer to make than they save for fewer than some thousand rows.
+    Without tables (`has_tables`), fewer than some thousand rows are scored faster, as none are made.
     """
 
     nodes: NDArray[np.void]
@@ -82,14 +82,17 @@ class TreeScorer:
         return scores
 
     def _packed_scores(
-        self, bins: NDArray[np.unsignedinteger], gap: np.unsignedinteger | None, has_missing: NDArray[np.bool_]
+        self,
+        bins: NDArray[np.unsignedinteger],
+        nan_code: np.unsignedinteger | None,
+        has_missing: NDArray[np.bool_],
     ) -> Array:
         n_rows, n_outputs, packed = bins.shape[1], self.values.shape[1], self._packed
         assert packed is not None
         block = np.zeros((len(packed.features), kernels.PACKED_BLOCK), dtype=bins.dtype)
         patterns = np.empty(kernels.PACKED_BLOCK, dtype=np.uint8)
         scores = np.zeros((n_outputs, -(-n_rows // kernels.PACKED_BLOCK) * kernels.PACKED_BLOCK))
-        kernels.add_packed_leaves(bins, *packed, gap, block, patterns, has_missing, scores)
+        kernels.add_packed_leaves(bins, *packed, nan_code, block, patterns, has_missing, scores)
         return np.ascontiguousarray(scores[:, :n_rows].T)
 
     @cached_property
@@ -116,15 +119,12 @@ class TreeScorer:
         levels, n_placed = [], 0
         while len(level):
             n_children = np.where(is_leaf, 0, n_branches[level])
-            child = n_placed + len(level) + np.cumsum(n_children) - n_children
+            first = np.cumsum(n_children) - n_children  # of the children of each node, in the next level
             own = n_placed + np.arange(len(level))
-            levels.append((level, trees, n_children > 0, np.where(n_children, child, own)))
             n_placed += len(level)
-            parents, branch = (
-                np.repeat(level, n_children),
-                np.arange(n_children.sum()) - np.repeat(np.cumsum(n_children) - n_children, n_children),
-            )
-            trees = np.repeat(trees, n_children)
+            levels.append((level, trees, n_children > 0, np.where(n_children, n_placed + first, own)))
+            parents, trees = np.repeat(level, n_children), np.repeat(trees, n_children)
+            branch = np.arange(len(parents)) - np.repeat(first, n_children)
             children = nodes["children"][parents, branch]
             is_leaf = children < 0
             level = np.where(is_leaf, parents, children + self.starts[trees])
