@@ -30,6 +30,30 @@ SHOWN = {**RANKED, "f1": "F1"}
 TESTED = {"balanced_accuracy": "bal. acc.", "average_precision": "AP"}
 FOREST = "adacc-forest"
 
+STAGES = {
+    1: "kinds of bags, and how they are combined",
+    2: "boosters, costs, depth and coarse bins",
+    3: "split candidates",
+    4: "a fourth kind of bags",
+    5: "rounds, learning rate and leaves on full bags",
+    6: "bags without replacement",
+    7: "leaf-wise growth and bags without replacement together",
+    8: "the choice of table 7 on other inner folds",
+    9: "a gradient member, small sets",
+    10: "numbers of bags beside the gradient member, sets with many rows",
+    11: "numbers of bags beside the gradient member, sets with few rows",
+    12: "the choice of tables 9 to 11, all sets",
+    13: "the choice of table 12 without some of its parts, small sets",
+    14: "smoothing of the decision",
+    15: "smoothing of the decision on other inner folds",
+    16: "learning rate of gradient bags",
+    17: "variants of gradient bags, sets with many rows",
+    18: "variants of gradient bags, sets with few rows",
+    19: "rounds and learning rate together",
+    20: "rounds and learning rate together on other inner folds",
+}
+"""What each stage of `prototypes.csv` compares: the title of its table."""
+
 
 class Study:
     """A value of every method on every set, of one or several studies with the same protocol.
@@ -170,7 +194,7 @@ def candidates(table: pd.DataFrame) -> str:
     """Mean measures of the candidates for the defaults, by family of sets; the candidates of a stage by their sum."""
     measures = ["balanced_accuracy", "average_precision", "auc", "log_loss"]
     parts = []
-    for _, stage in table.groupby("stage"):
+    for number, stage in table.groupby("stage"):
         by_family = stage.assign(family=stage["dataset"].map(family)).groupby(["candidate", "family"])[measures].mean()
         means = by_family.groupby("candidate").mean()
         means["sum"] = means[measures[:3]].sum(axis=1)
@@ -178,7 +202,8 @@ def candidates(table: pd.DataFrame) -> str:
         for name, row in means.sort_values("sum").iterrows():
             cells = ("" if np.isnan(value) else f"{value:.2f}" for value in row)
             lines.append(f"| {name} | {' | '.join(cells)} |")
-        parts.append("\n".join([f"{stage['dataset'].nunique()} data sets:", "", *lines]))
+        title = f"**Table {number}: {STAGES[number]}** ({stage['dataset'].nunique()} data sets)"
+        parts.append("\n".join([title, "", *lines]))
     return "\n\n".join(parts)
 
 
