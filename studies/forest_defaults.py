@@ -66,7 +66,7 @@ def family(dataset: str) -> str:
 
 def kind_of(spec: BagSpec) -> str:
     """The kind of a bag."""
-    return "gradient" if spec.by_gradient else KINDS[[1.0, forest.RATIO, np.inf].index(spec.ratio)]
+    return spec.booster if spec.booster != "adacc2" else KINDS[[1.0, forest.RATIO, np.inf].index(spec.ratio)]
 
 
 class Variant(AdaCCForestClassifier):

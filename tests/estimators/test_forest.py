@@ -72,12 +72,12 @@ def test_rows_out_of_the_bags_hear_only_the_bags_they_are_not_in(n_classes, draw
         BagSpec(7, np.inf, 3, Growth(max_depth=2), replacement=False),
     )
     if n_classes == 2:
-        specs += (BagSpec(5, np.inf, 6, Growth(), replacement=False, by_gradient=True),)
+        specs += (BagSpec(5, np.inf, 6, Growth(), replacement=False, booster="gradient"),)
     n_kinds, kinds = len(specs), np.repeat(np.arange(len(specs)), [spec.n_bags for spec in specs])
     bags = Bags(specs, criterion="gini", seed=5)
     forest = grow_forest(binned, Plan(AdaCC2(), even, even, 1.0, 0), bags, Threads(1))
 
-    spec_divides = [spec.by_gradient for spec in specs]
+    spec_divides = [spec.booster == "gradient" for spec in specs]
     trees, votes = forest.ensemble.models.describe(np.arange(n_classes)), forest.ensemble.votes
     heard, total, at = np.zeros((n_kinds, 90)), np.zeros((n_kinds, 90, n_classes)), 0
     for kind, (bag, members) in zip(kinds, drawn[::-1], strict=True):

@@ -62,8 +62,8 @@ class BagSpec:
     replacement : bool
         Whether rows are drawn with replacement. Otherwise, each bag leaves out one fold of the rows, in turn, and is
         drawn from the others without replacement.
-    by_gradient : bool
-        Whether symmetric trees are boosted by the gradient of the log loss, for two classes.
+    booster : {"adacc2", "gradient"}
+        AdaCC2, or symmetric trees boosted by the gradient of the log loss, for two classes.
     """
 
     n_bags: int
@@ -72,7 +72,7 @@ class BagSpec:
     growth: Growth
     depth_by_rows: bool = False
     replacement: bool = True
-    by_gradient: bool = False
+    booster: str = "adacc2"
 
     def growth_for(self, n_rows: int) -> Growth:
         """Limits of the trees on a bag of this many rows."""
@@ -155,7 +155,7 @@ def grow_forest(
         bag, members = draw_bag(rows, spec.ratio, rng, eligible, spec.replacement)
         coarse = CoarseBins(binned.bin_mapper, rng)
         bag_bins, seed = coarse.apply(bins, members), bags.seed + number
-        if spec.by_gradient:
+        if spec.booster == "gradient":
             ensemble = boost_gradients(bag_bins, bag, coarse.bin_mapper, spec.growth, spec.n_rounds, seed)
         else:
             learner = TreeLearner(

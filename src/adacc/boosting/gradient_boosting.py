@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adacc import kernels
+from adacc.boosting.divided_votes import divide_votes
 from adacc.data.binning import BinMapper
 from adacc.data.rows import Rows
 from adacc.kernels import dtypes
 from adacc.learners.growth import Growth, full_tree_depth
-from adacc.learners.tree import Trees, initial_random_state
+from adacc.learners.tree import initial_random_state
 from adacc.model.ensemble import Ensemble
 
 LEARNING_RATE, COST_EXPONENT = 0.2, 0.1
@@ -32,8 +33,7 @@ def boost_gradients(
     """Boost symmetric trees by the gradient of the log loss.
 
     The cumulative costs of AdaCC are the class weights: in every round, the weight of the class with the larger error
-    rate of the ensemble is multiplied by ``(1 + error rate) ** COST_EXPONENT``. A tree votes with the largest absolute
-    value of its leaves; each leaf divides this vote between the classes in proportion to its value.
+    rate of the ensemble is multiplied by ``(1 + error rate) ** COST_EXPONENT``.
     """
     n_rows, n_features = len(rows.weight), len(bin_mapper.features)
     depth = full_tree_depth(n_rows, ROWS_PER_LEAF, DEPTH_RANGE)
@@ -59,30 +59,9 @@ def boost_gradients(
         LEARNING_RATE, COST_EXPONENT, PENALTY, SUBSAMPLE, depth, growth.n_candidates(n_features),
         initial_random_state(seed, 0), work, n_nodes, features, cuts, children, values, gains, covers, record,
     )  # fmt: skip
-    votes = np.abs(values).max(axis=1)
     is_node = np.arange(capacity) < n_nodes[:, None]
     nodes = np.empty(int(n_nodes.sum()), dtype=dtypes.NODE)
-    shares = np.abs(values) / np.maximum(votes, np.finfo(float).tiny)[:, None]
-    columns = features, cuts, children, values > 0.0, gains, covers, (1.0 + shares) / 2.0
-    for name, column in zip(dtypes.NODE.names or (), columns, strict=True):
+    fields = {"feature": features, "cut": cuts, "children": children, "gain": gains, "cover": covers}
+    for name, column in fields.items():
         nodes[name] = column[is_node]
-    by_class = np.repeat(votes[:, None], 2, axis=1)
-    ones = np.ones(n_rounds)
-    history = {
-        "alpha": votes,
-        "weighted_error": record[:, 0],
-        "normaliser": ones,
-        "class_cost": np.ones((n_rounds, 2)),
-        "class_weight": record[:, 1:3],
-        "class_recall": record[:, 3:],
-        "bound": ones,
-    }
-    return Ensemble(
-        models=Trees(nodes, np.cumsum([0, *n_nodes]), bin_mapper),
-        votes=by_class,
-        decision=np.ones(2),
-        negative_class=0,
-        factors=np.ones((n_rounds, 2, 2)),
-        history=history,
-        finished=True,
-    )
+    return divide_votes(nodes, n_nodes, values[is_node], bin_mapper, record)

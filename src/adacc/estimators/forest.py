@@ -284,7 +284,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         if by_gradient:
             gradient = BagSpec(
                 MAX_FOLDS, np.inf, GRADIENT_ROUNDS_FACTOR * n_rounds, growth, replacement=n_rarest < MAX_FOLDS,
-                by_gradient=True,
+                booster="gradient",
             )  # fmt: skip
             specs = [balanced, *([ratio] if n_rows > FEW_ROWS else []), full, gradient]
         criterion, seed = one_of("criterion", self.criterion, CRITERIA), read_seed(self.random_state)
