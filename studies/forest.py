@@ -51,6 +51,8 @@ STAGES = {
     18: "variants of gradient bags, sets with few rows",
     19: "rounds and learning rate together",
     20: "rounds and learning rate together on other inner folds",
+    21: "linear bags",
+    22: "linear bags on other inner folds",
 }
 """What each stage of `prototypes.csv` compares: the title of its table."""
 

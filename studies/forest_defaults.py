@@ -32,16 +32,18 @@ FAMILIES = (
     "abalone", "car", "kddcup", "kr-vs-k", "page-blocks", "poker", "shuttle", "thyroid", "vehicle", "wine", "yeast"
 )  # fmt: skip
 LARGE_NASA = ("JM1", "KC1", "MC1", "PC5")
-KINDS = ("balanced", "ratio-10", "full", "gradient")
+KINDS = ("balanced", "ratio-10", "full", "gradient", "linear")
 
 CANDIDATES: dict[str, dict[str, Any]] = {
     "default": {},
     "balanced bags only": {"kinds": ("balanced",)},
-    "without gradient bags": {"kinds": ()},
+    "without gradient and linear bags": {"kinds": ()},
     "without balanced bags": {"kinds": KINDS[1:]},
-    "without ratio-10 bags": {"kinds": ("balanced", "full", "gradient")},
-    "without full bags": {"kinds": ("balanced", "ratio-10", "gradient")},
+    "without ratio-10 bags": {"kinds": ("balanced", "full", "gradient", "linear")},
+    "without full bags": {"kinds": ("balanced", "ratio-10", "gradient", "linear")},
+    "without linear bags": {"kinds": KINDS[:-1]},
     "gradient bags only": {"kinds": ("gradient",)},
+    "linear bags only": {"kinds": ("linear",)},
     "gradient bags without costs": {"costs": False},
     "AdaBoost in the bags": {"rule": AdaBoost},
     "one tree per bag": {"n_rounds": 1, "long_rounds": 1},

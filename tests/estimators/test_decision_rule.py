@@ -64,9 +64,10 @@ def test_a_forest_is_tuned_on_its_out_of_bag_rows(rare):
     stored = model.fitted_model_.tuning_scores
     assert model.decision_.report.rows == stored.rows == "out-of-bag"
     assert len(stored.scores) <= len(y)
-    assert recall_of(stored.scores >= model.decision_.threshold, stored.is_positive) >= 0.8
+    recall = recall_of(stored.scores >= model.decision_.threshold, stored.is_positive)
+    assert recall >= 0.8
     in_bag = model.decision_function(X)
-    assert recall_of(in_bag >= model.decision_.threshold, y == 1) > 0.95  # rows that the trees have learnt
+    assert recall_of(in_bag >= model.decision_.threshold, y == 1) > recall + 0.1  # rows that the trees have learnt
     held_out = clone(model).set_params(tuning_cv=3).fit(X, y)
     assert held_out.decision_.report.rows == "held-out"
     assert held_out.decision_.report.n_rows == len(y)

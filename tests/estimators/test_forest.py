@@ -73,11 +73,12 @@ def test_rows_out_of_the_bags_hear_only_the_bags_they_are_not_in(n_classes, draw
     )
     if n_classes == 2:
         specs += (BagSpec(5, np.inf, 6, Growth(), replacement=False, booster="gradient"),)
+        specs += (BagSpec(5, np.inf, 1, Growth(), replacement=False, booster="linear"),)
     n_kinds, kinds = len(specs), np.repeat(np.arange(len(specs)), [spec.n_bags for spec in specs])
     bags = Bags(specs, criterion="gini", seed=5)
     forest = grow_forest(binned, Plan(AdaCC2(), even, even, 1.0, 0), bags, Threads(1))
 
-    spec_divides = [spec.booster == "gradient" for spec in specs]
+    spec_divides = [spec.booster != "adacc2" for spec in specs]
     trees, votes = forest.ensemble.models.describe(np.arange(n_classes)), forest.ensemble.votes
     heard, total, at = np.zeros((n_kinds, 90)), np.zeros((n_kinds, 90, n_classes)), 0
     for kind, (bag, members) in zip(kinds, drawn[::-1], strict=True):
@@ -171,14 +172,16 @@ def test_without_replacement_groups_stay_together(drawn):
     np.testing.assert_array_equal(forest.oob_rows, np.arange(80))
 
 
-@pytest.mark.parametrize(("n_rare", "n_groups", "once"), [(99, None, 5), (100, None, 8), (100, 50, 5), (200, 100, 8)])
+@pytest.mark.parametrize(
+    ("n_rare", "n_groups", "once"), [(99, None, 10), (100, None, 13), (100, 50, 10), (200, 100, 13)]
+)
 def test_unbalanced_bags_have_each_row_once_if_no_class_has_few(drawn, n_rare, n_groups, once):
     y = np.repeat([0, 1], [400, n_rare])
     X = np.random.default_rng(0).normal(size=(len(y), 2)) + y[:, None]
     groups = None if n_groups is None else np.concatenate([np.arange(400), 1000 + np.arange(n_rare) % n_groups])
     adacc.AdaCCForestClassifier(n_estimators=6, random_state=0).fit(X, y, groups=groups)
-    assert len(drawn) == 6 + 3 + 5
-    assert [bool((bag.weight == 1.0).all()) for bag, _ in drawn[::-1]] == [False] * (14 - once) + [True] * once
+    assert len(drawn) == 6 + 3 + 5 + 5
+    assert [bool((bag.weight == 1.0).all()) for bag, _ in drawn[::-1]] == [False] * (19 - once) + [True] * once
 
 
 def test_kinds_of_bags(noisy):
@@ -191,11 +194,13 @@ def test_kinds_of_bags(noisy):
         return votes, len(model.estimators_)
 
     increasing = {"monotonic_cst": [1] + [0] * 9}
-    assert kinds(900) == (100 + 10 + 5, 100 + 10 * 8 + 5 * 20)
-    assert kinds(1501) == (30 + 5 + 3 + 5, 30 + 8 * 8 + 5 * 20)
+    linear = 5 * (1 + 10)  # an intercept and ten numbers
+    assert kinds(900) == (100 + 10 + 5 + 5, 100 + 10 * 8 + 5 * 16 + linear)
+    assert kinds(1501) == (30 + 5 + 3 + 5 + 5, 30 + 8 * 8 + 5 * 16 + linear)
+    assert kinds(10_001) == (30 + 5 + 3 + 5, 30 + 8 * 8 + 5 * 16)
     assert kinds(1501, **increasing) == (50 + 8 + 5, 50 + 13 * 8)
     assert kinds(1501, np.arange(len(y)) % 3) == (50 + 8 + 5, 50 + 13 * 8)
-    assert kinds(1501, n_estimators=12) == (12 + 3 + 3 + 5, 12 + 6 * 8 + 5 * 20)
+    assert kinds(1501, n_estimators=12) == (12 + 3 + 3 + 5 + 5, 12 + 6 * 8 + 5 * 16 + linear)
 
 
 def depth_and_leaves(tree):
@@ -231,7 +236,7 @@ def test_the_rows_out_of_the_bags_decide_who_has_a_say():
     for y in (clean, noisy):
         model = adacc.AdaCCForestClassifier(n_estimators=24, random_state=0).fit(X, y)
         votes = model.fitted_model_.ensemble.votes.max(axis=1)
-        assert len(votes) == 24 * 5 + 4 * 40 + 3 * 40 + 5 * 100
+        assert len(votes) == 24 * 5 + 4 * 40 + 3 * 40 + 5 * 80 + 5 * 5
         balanced, _, full, _ = np.split(votes, np.cumsum([24 * 5, 4 * 40, 3 * 40]))
         says.append(full.sum() / (balanced.sum() + full.sum()))
     assert says[0] > says[1]

@@ -217,12 +217,12 @@ class TestForest:
 
         monkeypatch.setattr(engine, "draw_bag", noted)
         adacc.AdaCCForestClassifier(n_estimators=6, random_state=0).fit(X, y, groups=groups)
-        assert len(bags) == 5 + 3 + 6  # the last bags are grown first: those without replacement
+        assert len(bags) == 5 + 5 + 3 + 6  # the last bags are grown first: those without replacement
         for number, (order, eligible, members) in enumerate(bags):
             inside = set(groups[order[members]])
             assert inside <= set(groups[order[eligible]])
             assert not inside & set(groups[order[~eligible]])
-            assert (0.5 < eligible.mean() < 0.75) if number >= 5 else (0.75 < eligible.mean() < 0.85)
+            assert (0.5 < eligible.mean() < 0.75) if number >= 10 else (0.75 < eligible.mean() < 0.85)
 
     def test_folds_of_tuning_cv_hold_out_whole_groups_and_decide(self):
         cv = Recorder(3)

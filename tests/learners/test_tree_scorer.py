@@ -78,7 +78,7 @@ def test_symmetric_trees_have_tables():
     X = rng.normal(size=(1_000, 4))
     y = X[:, 0] * X[:, 1] + rng.normal(size=1_000) > 1.0
     model = adacc.AdaCCForestClassifier(n_estimators=10, random_state=0).fit(X, y)
-    assert (np.diff(scorer_of(model)._packed.tests) > 0).sum() >= 500
+    assert (np.diff(scorer_of(model)._packed.tests) > 0).sum() >= 400  # 5 bags of 80 trees
     assert_packed_and_plain_agree(model, X)
 
 

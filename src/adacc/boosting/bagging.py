@@ -12,6 +12,7 @@ from adacc.algorithms.base import Array
 from adacc.boosting.backend import Plan
 from adacc.boosting.gradient_boosting import boost_gradients
 from adacc.boosting.local_backend import LocalBackend
+from adacc.boosting.logistic_regression import fit_logistic_regression
 from adacc.boosting.loop import Boosting
 from adacc.data.binned import BinnedDataset
 from adacc.data.coarse import CoarseBins
@@ -62,8 +63,9 @@ class BagSpec:
     replacement : bool
         Whether rows are drawn with replacement. Otherwise, each bag leaves out one fold of the rows, in turn, and is
         drawn from the others without replacement.
-    booster : {"adacc2", "gradient"}
-        AdaCC2, or symmetric trees boosted by the gradient of the log loss, for two classes.
+    booster : {"adacc2", "gradient", "linear"}
+        AdaCC2, or for two classes: symmetric trees boosted by the gradient of the log loss, or logistic regression as
+        trees, which has neither `n_rounds` nor `growth`.
     """
 
     n_bags: int
@@ -157,6 +159,8 @@ def grow_forest(
         bag_bins, seed = coarse.apply(bins, members), bags.seed + number
         if spec.booster == "gradient":
             ensemble = boost_gradients(bag_bins, bag, coarse.bin_mapper, spec.growth, spec.n_rounds, seed)
+        elif spec.booster == "linear":
+            ensemble = fit_logistic_regression(bag_bins, bag, coarse.bin_mapper)
         else:
             learner = TreeLearner(
                 bag_bins, bag, coarse.bin_mapper, bags.criterion, plan.negative_class, spec.growth_for(len(members)),

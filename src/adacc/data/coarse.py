@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -14,8 +15,17 @@ MAX_THRESHOLDS = 63
 
 
 class _Coarse(NamedTuple):
-    bins: NDArray[np.unsignedinteger]  # coarse bin of each bin
+    kept: NDArray[np.intp]  # the thresholds that are kept
+    bins: NDArray[np.uint8]  # coarse bin of each bin
     cuts: NDArray[np.uint32]  # cut of each coarse cut
+
+
+@lru_cache(1024)
+def _coarse(n_thresholds: int, first: int, step: int) -> _Coarse:
+    """Every n-th threshold, from the first one on."""
+    kept = np.arange(first, n_thresholds, step)
+    bins = np.append(np.searchsorted(kept, np.arange(n_thresholds + 1)), len(kept) + 1)
+    return _Coarse(kept, bins.astype(np.uint8), np.append(kept, n_thresholds).astype(np.uint32))
 
 
 class CoarseBins:
@@ -37,10 +47,8 @@ class CoarseBins:
             if isinstance(feature, NumericBins) and len(feature.thresholds) > MAX_THRESHOLDS:
                 n_thresholds = len(feature.thresholds)
                 step = -(-n_thresholds // MAX_THRESHOLDS)
-                kept = np.arange(rng.integers(step), n_thresholds, step)
-                features[j] = NumericBins(feature.thresholds[kept])
-                bins = np.append(np.searchsorted(kept, np.arange(n_thresholds + 1)), len(kept) + 1)
-                self._coarse[j] = _Coarse(bins.astype(np.uint8), np.append(kept, n_thresholds).astype(np.uint32))
+                self._coarse[j] = _coarse(n_thresholds, int(rng.integers(step)), step)
+                features[j] = NumericBins(feature.thresholds[self._coarse[j].kept])
         self.bin_mapper = BinMapper(tuple(features))
 
     def apply(self, bins: NDArray[np.unsignedinteger], rows: NDArray[np.intp]) -> NDArray[np.unsignedinteger]:
@@ -52,6 +60,10 @@ class CoarseBins:
 
     def restore(self, nodes: NDArray[np.void]) -> None:
         """Replace the cuts of nodes by those of the original bins."""
-        for j, coarse in self._coarse.items():
-            of_feature = np.flatnonzero(nodes["feature"] == j)
-            nodes["cut"][of_feature] = coarse.cuts[nodes["cut"][of_feature]]
+        if not self._coarse:
+            return
+        n_cuts = np.zeros(len(self.bin_mapper.features), dtype=np.int64)
+        n_cuts[list(self._coarse)] = [len(coarse.cuts) for coarse in self._coarse.values()]
+        starts, cuts = np.cumsum(n_cuts) - n_cuts, np.concatenate([coarse.cuts for coarse in self._coarse.values()])
+        changed = np.flatnonzero((nodes["feature"] >= 0) & (n_cuts[nodes["feature"]] > 0))
+        nodes["cut"][changed] = cuts[starts[nodes["feature"][changed]] + nodes["cut"][changed]]

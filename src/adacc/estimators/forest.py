@@ -42,7 +42,7 @@ RATIO = 10.0
 BALANCED_BAGS_PER_RATIO_BAG, BALANCED_BAGS_PER_FULL_BAG = 6, 10
 """Number of balanced bags per bag of the other kinds."""
 
-LONG_ROUNDS_FACTOR, GRADIENT_ROUNDS_FACTOR = 8, 20
+LONG_ROUNDS_FACTOR, GRADIENT_ROUNDS_FACTOR = 8, 16
 """Factors on the number of rounds of ratio-10 and full bags, and of gradient bags."""
 
 MIN_BAGS = 3
@@ -53,6 +53,9 @@ FEW_ROWS, BAGS_FOR_FEW_ROWS, BAGS_FOR_MANY_ROWS, BAGS_BESIDE_GRADIENT_BAGS = 1_5
 
 The last two are those for many rows, without and with gradient bags.
 """
+
+MAX_ROWS_OF_LINEAR_BAGS = 10_000
+"""Maximum number of training rows for linear bags: with more rows, trees are as good without them."""
 
 FULL_BAG_LEAVES = 32
 """Maximum number of leaves of a tree on a full bag: grown best-first, it can be deep where classes are complex."""
@@ -68,27 +71,28 @@ A row then has more out-of-bag votes.
 class AdaCCForestClassifier(BaseAdditiveClassifier):
     """A forest of AdaCC boosters on bags of rows, which needs no parameter tuning.
 
-    Trees are boosted on bags of rows, of which there are four kinds. On the first three, AdaCC2 begins with the same
+    Trees are boosted on bags of rows, of which there are five kinds. On the first three, AdaCC2 begins with the same
     total weight of all classes. Balanced bags have the same number of rows of every class and few rounds, which makes
     them robust to noise. Ratio-10 bags have up to ten rows of each other class per row of the rarest class, full bags
     have the class ratio of the training set; with eight times as many rounds they can fit complex class boundaries. On
     gradient bags, for two classes and with the class ratio of the training set, symmetric trees are boosted by the
-    gradient of the log loss; the cumulative costs of AdaCC are its class weights. Balanced bags are drawn with
-    replacement, ratio-10 and full bags too if a class has fewer than 100 rows; otherwise each of them, and each
-    gradient bag, leaves out one fifth of the rows (a third, if there are three bags of a kind). Logistic regression on
-    the out-of-bag votes gives each kind its weight and scales the scores to half the log-odds of balanced classes, like
-    those of AdaBoost; for two classes its intercept is the decision threshold. No cost matrix and no cross-validation
-    are needed.
+    gradient of the log loss; the cumulative costs of AdaCC are its class weights. Linear bags, for two classes and up
+    to 10,000 rows, have a logistic regression, as trees of one feature each, on the rows of a full bag (with more than
+    1,500 rows, of a ratio-10 bag). Balanced bags are drawn with replacement, ratio-10 and full bags too if a class has
+    fewer than 100 rows; otherwise each of them, and each gradient or linear bag, leaves out one fifth of the rows (a
+    third, if there are three bags of a kind). Logistic regression on the out-of-bag votes gives each kind its weight
+    and scales the scores to half the log-odds of balanced classes, like those of AdaBoost; for two classes its
+    intercept is the decision threshold. No cost matrix and no cross-validation are needed.
 
     Parameters
     ----------
     n_estimators : int or "auto", default="auto"
         Number of balanced bags, with one booster each; "auto" is 100 for up to 1,500 rows and 30 for more. There are
         also 16 ratio-10 bags and 10 full bags for every 100 balanced bags, at least three of each kind, and for two
-        classes without `monotonic_cst` five gradient bags. With these, up to 1,500 rows need no ratio-10 bags, and
-        without them "auto" is 50 for more rows.
+        classes without `monotonic_cst` five gradient bags and, for up to 10,000 rows, five linear bags. With these, up
+        to 1,500 rows need no ratio-10 bags, and without them "auto" is 50 for more rows.
     n_rounds : int, default=5
-        Maximum number of boosting rounds on a balanced bag; eight times as many on ratio-10 and full bags, and twenty
+        Maximum number of boosting rounds on a balanced bag; eight times as many on ratio-10 and full bags, and sixteen
         times as many on gradient bags.
     criterion : {"gini", "entropy", "error"}, default="gini"
         Impurity measure that a split minimizes.
@@ -100,7 +104,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         Maximum number of leaves of a tree, grown best-first by gain; None for no limit.
     min_samples_leaf : int, default=3
         Minimum number of rows in a leaf. A leaf for missing values may have fewer. Leaves on gradient bags have an L2
-        penalty instead.
+        penalty instead. Trees of linear bags have a leaf for every bin.
     max_features : int, float, "sqrt", "2sqrt", "log2", "auto" or None, default="auto"
         Number of features drawn at random as split candidates at each node, or at each level of a tree on a gradient
         bag: an int is the number, a float is a fraction of all features, "sqrt", "2sqrt" and "log2" are functions of
@@ -150,8 +154,8 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         Balanced accuracy on the rows out of the bags, or held out by `tuning_cv`; NaN if a class has no such row. It is
         slightly optimistic, as the threshold and the weights of the bags were tuned on the same rows.
     history_ : dict of ndarray
-        The `history_` of `AdaCC2Classifier`, concatenated over the bags. A gradient bag has the vote of each tree as
-        its alpha, and costs, normaliser and bound of 1, as its weights are computed anew in every round.
+        The `history_` of `AdaCC2Classifier`, concatenated over the bags. A gradient or linear bag has the vote of each
+        tree as its alpha, and costs, normaliser and bound of 1.
 
     Examples
     --------
@@ -287,6 +291,8 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
                 booster="gradient",
             )  # fmt: skip
             specs = [balanced, *([ratio] if n_rows > FEW_ROWS else []), full, gradient]
+            if n_rows <= MAX_ROWS_OF_LINEAR_BAGS:
+                specs.append(replace(gradient, ratio=RATIO if n_rows > FEW_ROWS else np.inf, booster="linear"))
         criterion, seed = one_of("criterion", self.criterion, CRITERIA), read_seed(self.random_state)
         return Bags(tuple(specs), criterion, seed, monotonic_cst)
 
