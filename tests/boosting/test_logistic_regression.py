@@ -128,6 +128,16 @@ def test_unseen_bins():
     assert score(2, 3) == score(2, 4) < score(2, 1)
 
 
+def test_two_categories_are_as_two_numbers():
+    bins, rows, _ = rows_and_bins()
+    bins = np.ascontiguousarray([bins[0], bins[0] > 20])
+    made = [
+        fit_logistic_regression(bins, rows, BinMapper((FEATURES[0], feature)))
+        for feature in (NumericBins(np.zeros(1)), CategoryBins((False, True)))
+    ]
+    np.testing.assert_array_equal(*(scores_of(each, bins) for each in made))
+
+
 def test_the_columns_with_the_largest_covariance_are_kept(monkeypatch):
     bins, rows, bin_mapper = rows_and_bins()
     monkeypatch.setattr(logistic_regression, "MAX_COLUMNS", 2)

@@ -540,7 +540,7 @@ def test_a_forest_that_wins_is_described_and_trained_as_printed(here):
     result, out = figures("clinic.csv", "--target", "ill", *SMALL, "--methods", "adacc-forest", "--report", "r.html")
     (line,) = result["methods"]
     assert (line["label"], line["own"]) == ("AdaCC forest", True)
-    model, bags = result["model"], 115
+    model, bags = result["model"], 120
     assert (model["method"], model["bags"], model["rounds_history"]) == ("adacc-forest", bags, None)
     assert 0 < model["main_share"] <= 1
     assert [shape["feature"] for shape in model["shapes"]] == [each["feature"] for each in model["importances"]][:9]

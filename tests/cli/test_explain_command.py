@@ -109,7 +109,7 @@ def deep(folder):
 
 @pytest.mark.parametrize(
     ("name", "about", "course"),
-    [("forest", "adacc-forest, {} trees on 14 bags, positive class fraud", False), ("deep", "adacc1, {} round", True)],
+    [("forest", "adacc-forest, {} trees on 19 bags, positive class fraud", False), ("deep", "adacc1, {} round", True)],
 )
 def test_what_a_model_of_trees_uses_its_curves_and_pairs(folder, tmp_path, name, about, course):
     if name == "deep":

@@ -407,7 +407,7 @@ class TestModel:
         }
         assert len(found.pop("shapes")) == min(9, np.count_nonzero(fitted.feature_importances_))
         nothing = {"cost": None, "main_share": None, "rounds_history": None}
-        assert found == {"rounds": len(fitted.estimators_), "bags": 7 + 3 + 5, **nothing}
+        assert found == {"rounds": len(fitted.estimators_), "bags": 7 + 3 + 5 + 5, **nothing}
         with pytest.raises(ValueError, match="adacc-forest has no option 'costs'"):
             make_estimator("adacc-forest", costs="balanced")
 

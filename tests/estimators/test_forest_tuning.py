@@ -142,6 +142,6 @@ def test_the_objective_f1_raises_f1():
 
 def test_the_number_of_bags_follows_the_number_of_rows():
     X, y = make_classification(1501, 4, weights=[0.9], random_state=0)
-    for n_rows, n_bags in ((1500, 100 + 10 + 5), (1501, 30 + 5 + 3 + 5)):
+    for n_rows, n_bags in ((1500, 100 + 10 + 5 + 5), (1501, 30 + 5 + 3 + 5 + 5)):
         model = adacc.AdaCCForestClassifier(n_rounds=1, max_depth=1, random_state=0).fit(X[:n_rows], y[:n_rows])
         assert model.fitted_model_.training == {"n_bags": n_bags}

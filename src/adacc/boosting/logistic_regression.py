@@ -78,21 +78,32 @@ def fit_logistic_regression(bins: NDArray[np.unsignedinteger], rows: Rows, bin_m
 
 
 def _columns(feature: int, weight: Array, is_categorical: bool) -> Iterator[_Column]:
-    """The columns of a feature; `weight` is the weight of each bin."""
-    n_bins = len(weight)
-    if np.count_nonzero(weight) < 2:
+    """The columns of a feature; `weight` is the weight of each bin.
+
+    Two categories are one column, with the same values as two numbers.
+    """
+    bins = np.arange(len(weight))
+    present = np.flatnonzero(weight)
+    if len(present) < 2:
         return
-    if is_categorical:
+    if is_categorical and len(present) > 2:
         for category in np.flatnonzero(weight[:-1] >= MIN_WEIGHT).tolist():
-            yield _Column(feature, category, np.arange(n_bins) == category)
-        return
-    present = weight[:-1]
-    if np.count_nonzero(present) > 1:
-        middle = (np.cumsum(present) - present / 2.0) / present.sum()
-        edge = 0.5 / present.sum()
-        yield _Column(feature, -1, np.append(ndtri(np.clip(middle, edge, 1.0 - edge)), 0.0))
-    if weight[-1] >= MIN_WEIGHT:
-        yield _Column(feature, -1, np.arange(n_bins) == n_bins - 1)
+            yield _Column(feature, category, (bins == category).astype(np.float64))
+    elif is_categorical:
+        first, other = _normal_scores(weight[present])
+        yield _Column(feature, int(present[0]), np.where(bins == present[0], first, other))
+    else:
+        if np.count_nonzero(weight[:-1]) > 1:
+            yield _Column(feature, -1, np.append(_normal_scores(weight[:-1]), 0.0))
+        if weight[-1] >= MIN_WEIGHT:
+            yield _Column(feature, -1, (bins == len(bins) - 1).astype(np.float64))
+
+
+def _normal_scores(weight: Array) -> Array:
+    """The normal quantile of the share of the weight below the middle of each bin."""
+    total = weight.sum()
+    middle = (np.cumsum(weight) - weight / 2.0) / total
+    return ndtri(np.clip(middle, 0.5 / total, 1.0 - 0.5 / total))
 
 
 def _fit(design: Array, true: Array, weight: Array) -> Array:
@@ -132,7 +143,7 @@ def _tree(feature: int, category: int, values: Array, weight: Array) -> tuple[ND
     """
     missing = 0.0
     if category >= 0:
-        cuts, leaf_values = np.array([category]), np.array([values[category], 0.0])
+        cuts, leaf_values = np.array([category]), values[[category, category - 1]]  # all others have the same value
         covers = np.array([weight[category], weight.sum() - weight[category]])
     else:
         present, missing = np.flatnonzero(weight[:-1]), weight[-1]
