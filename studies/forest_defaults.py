@@ -43,7 +43,6 @@ CANDIDATES: dict[str, dict[str, Any]] = {
     "without full bags": {"kinds": ("balanced", "ratio-10", "gradient", "linear")},
     "without linear bags": {"kinds": KINDS[:-1]},
     "gradient bags only": {"kinds": ("gradient",)},
-    "linear bags only": {"kinds": ("linear",)},
     "gradient bags without costs": {"costs": False},
     "AdaBoost in the bags": {"rule": AdaBoost},
     "one tree per bag": {"n_rounds": 1, "long_rounds": 1},

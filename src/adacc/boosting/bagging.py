@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +45,8 @@ MAX_OOB_ROWS_OF_CLASS = 3_000
 class BagSpec:
     """Specification of bags of one kind.
 
-    AdaCC2 begins with the same total weight of all classes, gradient boosting with their weights in the bag.
+    AdaCC2 and logistic regression give all classes the same total weight, AdaCC2 before the first round; gradient
+    boosting begins with their weights in the bag.
 
     Attributes
     ----------
@@ -74,7 +75,7 @@ class BagSpec:
     growth: Growth
     depth_by_rows: bool = False
     replacement: bool = True
-    booster: str = "adacc2"
+    booster: Literal["adacc2", "gradient", "linear"] = "adacc2"
 
     def growth_for(self, n_rows: int) -> Growth:
         """Limits of the trees on a bag of this many rows."""

@@ -37,7 +37,7 @@ class _Column(NamedTuple):
     """A column of the regression: a function of the bins of a feature."""
 
     feature: int
-    category: int  # the bin that a categorical column indicates; -1 for a numeric feature
+    category: int  # the bin that differs from all others, if the feature is categorical; else -1
     values: Array  # (n_bins,)
 
 
@@ -72,9 +72,9 @@ def fit_logistic_regression(bins: NDArray[np.unsignedinteger], rows: Rows, bin_m
     trees = [(intercept, np.round(coefficients[-1:], DECIMALS))]
     trees += [_tree(f, category, values, weights[f]) for (f, category), values in functions.items()]
     scores = [np.full(len(true), coefficients[-1]), *(values[bins[f]] for (f, _), values in functions.items())]
-    nodes, values = zip(*trees, strict=True)
+    nodes, node_values = zip(*trees, strict=True)
     sizes, record = np.array([len(tree) for tree in nodes]), _record(scores, true, row_weight)
-    return divide_votes(np.concatenate(nodes), sizes, np.concatenate(values), bin_mapper, record)
+    return divide_votes(np.concatenate(nodes), sizes, np.concatenate(node_values), bin_mapper, record)
 
 
 def _columns(feature: int, weight: Array, is_categorical: bool) -> Iterator[_Column]:

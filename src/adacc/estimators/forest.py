@@ -89,8 +89,8 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
     n_estimators : int or "auto", default="auto"
         Number of balanced bags, with one booster each; "auto" is 100 for up to 1,500 rows and 30 for more. There are
         also 16 ratio-10 bags and 10 full bags for every 100 balanced bags, at least three of each kind, and for two
-        classes without `monotonic_cst` five gradient bags and, for up to 10,000 rows, five linear bags. With these, up
-        to 1,500 rows need no ratio-10 bags, and without them "auto" is 50 for more rows.
+        classes without `monotonic_cst` five gradient bags and, for up to 10,000 rows, five linear bags. With gradient
+        bags, up to 1,500 rows need no ratio-10 bags, and without them "auto" is 50 for more rows.
     n_rounds : int, default=5
         Maximum number of boosting rounds on a balanced bag; eight times as many on ratio-10 and full bags, and sixteen
         times as many on gradient bags.
@@ -99,12 +99,13 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
     max_depth : int, "auto" or None, default="auto"
         Maximum depth of a tree; None for no limit. "auto" is the depth of a full tree with 16 rows of the bag per leaf,
         from 4 to 10; on full bags it is no limit, with at most 32 leaves unless `max_leaf_nodes` is given. Trees on
-        gradient bags have a depth from 4 to 6, with 64 rows per leaf, but at most `max_depth`.
+        gradient bags have a depth from 4 to 6, with 64 rows per leaf, but at most `max_depth`. It does not limit trees
+        on linear bags, which split on one feature each.
     max_leaf_nodes : int or None, default=None
         Maximum number of leaves of a tree, grown best-first by gain; None for no limit.
     min_samples_leaf : int, default=3
         Minimum number of rows in a leaf. A leaf for missing values may have fewer. Leaves on gradient bags have an L2
-        penalty instead. Trees of linear bags have a leaf for every bin.
+        penalty instead. Trees on linear bags have a leaf for every bin that rows have.
     max_features : int, float, "sqrt", "2sqrt", "log2", "auto" or None, default="auto"
         Number of features drawn at random as split candidates at each node, or at each level of a tree on a gradient
         bag: an int is the number, a float is a fraction of all features, "sqrt", "2sqrt" and "log2" are functions of
@@ -268,10 +269,10 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         if isinstance(self.max_depth, str) and not depth_by_rows:
             whole("max_depth", self.max_depth, least=1, or_else="'auto' or None")
         growth = read_growth(self.get_params(deep=False) | ({"max_depth": None} if depth_by_rows else {}))
-        by_gradient = len(members) == 2 and monotonic_cst is None
+        has_gradient_bags = len(members) == 2 and monotonic_cst is None
         n_bags = BAGS_FOR_FEW_ROWS
         if n_rows > FEW_ROWS:
-            n_bags = BAGS_BESIDE_GRADIENT_BAGS if by_gradient else BAGS_FOR_MANY_ROWS
+            n_bags = BAGS_BESIDE_GRADIENT_BAGS if has_gradient_bags else BAGS_FOR_MANY_ROWS
         if not isinstance(self.n_estimators, str) or self.n_estimators != "auto":
             n_bags = whole("n_estimators", self.n_estimators, least=1, or_else="'auto'")
         n_rounds = whole("n_rounds", self.n_rounds, least=1)
@@ -285,7 +286,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         ratio = BagSpec(n_ratio_bags, RATIO, n_long_rounds, growth, depth_by_rows, replacement)
         full = BagSpec(n_full_bags, np.inf, n_long_rounds, full_growth, depth_by_rows and not best_first, replacement)
         specs = [balanced, ratio, full]
-        if by_gradient:
+        if has_gradient_bags:
             gradient = BagSpec(
                 MAX_FOLDS, np.inf, GRADIENT_ROUNDS_FACTOR * n_rounds, growth, replacement=n_rarest < MAX_FOLDS,
                 booster="gradient",
