@@ -29,7 +29,8 @@ from adacc.estimators import forest
 
 MAX_ROWS, FEW_ROWS = 20_000, 2_000
 FAMILIES = (
-    "abalone", "car", "kddcup", "kr-vs-k", "page-blocks", "poker", "shuttle", "thyroid", "vehicle", "wine", "yeast"
+    "abalone", "births", "car", "hmda", "kddcup", "kr-vs-k", "page-blocks", "poker", "shuttle", "smokers", "thyroid",
+    "vehicle", "wine", "yeast",
 )  # fmt: skip
 LARGE_NASA = ("JM1", "KC1", "MC1", "PC5")
 KINDS = ("balanced", "ratio-10", "full", "gradient", "linear")
