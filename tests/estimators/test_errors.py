@@ -63,7 +63,7 @@ NAMED = pd.DataFrame(INF, columns=["a", "b", "c"])
         ({"learning_rate": 0}, {}, ValueError, "learning_rate must be a number from 1e-06 to 10, got 0"),
         ({"learning_rate": "fast"}, {}, TypeError, "a number from 1e-06 to 10, got 'fast'"),
         ({"criterion": "ginny"}, {}, ValueError, "criterion must be 'gini' or 'entropy' or 'error', got 'ginny'"),
-        ({"max_bins": 1}, {}, ValueError, "max_bins must be a whole number of at least 2, got 1"),
+        ({"max_bins": 1}, {}, ValueError, "max_bins must be a whole number of at least 2 or None, got 1"),
         ({"dialect": "poet"}, {}, ValueError, "dialect must be 'paper' or 'authors', got 'poet'"),
         ({"pos_label": 7}, {}, ValueError, r"pos_label must be one of \[0, 1\], got 7"),
         ({"pos_label": 1}, {"y": np.arange(40) % 3}, ValueError, "pos_label must be None for more than two classes"),

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_classification
-from sklearn.metrics import balanced_accuracy_score
+from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from sklearn.model_selection import train_test_split
 from sklearn.utils.class_weight import compute_sample_weight
 
@@ -85,7 +85,7 @@ def test_rows_out_of_the_bags_hear_only_the_bags_they_are_not_in(n_classes, draw
         share = 1.0 / specs[kind].n_bags
         counts = np.zeros(90)
         counts[members] = bag.weight
-        sizes = [w.sum() ** 2 / (w**2).sum() for w in (rows.weight[y == k] for k in range(n_classes))]
+        sizes = np.bincount(y)
         most = specs[kind].ratio * min(sizes)
         totals = [counts[y == k].sum() for k in range(n_classes)]
         if specs[kind].replacement:
@@ -146,8 +146,7 @@ def test_without_replacement_heavy_rows_count_more(drawn):
     heavy = np.arange(800) % 4 == 0
     for k in (0, 1):
         assert counts[heavy & (y == k)].mean() / counts[~heavy & (y == k)].mean() == pytest.approx(3.0, rel=0.15)
-        size = weight[y == k].sum() ** 2 / (weight[y == k] ** 2).sum()
-        expected = size * weight / weight[y == k].sum()
+        expected = weight / weight[y == k].mean()
         for bag, members in drawn:
             rows = members[y[members] == k]
             assert (np.abs(np.bincount(members, bag.weight, len(y))[rows] - expected[rows]) < 1.2).all()
@@ -299,6 +298,25 @@ def test_heavy_rows_are_drawn_more_often(noisy):
     assert counts[rare][heavy].mean() / counts[rare][~heavy].mean() == pytest.approx(50.0, rel=0.25)
 
 
+def test_one_heavy_row_does_not_hide_the_others(noisy):
+    X, X_test, y, y_test = noisy
+    weight = np.where(np.arange(len(y)) == np.argmax(y == 0), 1e4, 1.0)
+    plain, weighted = (adacc.AdaCCForestClassifier(**SMALL).fit(X, y, each) for each in (None, weight))
+    expected, auc = (roc_auc_score(y_test, model.decision_function(X_test)) for model in (plain, weighted))
+    assert auc > expected - 0.05
+
+
+def test_two_rare_rows_are_recognised_without_tuning():
+    rng = np.random.default_rng(0)
+    y, y_test = np.arange(4000) < 2, np.arange(4000) < 1000
+    X, X_test = rng.normal(size=(2, 4000, 8))
+    X[y, :3] += 3.0
+    X_test[y_test, :3] += 3.0
+    with pytest.warns(UserWarning, match="no rows of True are out of bag or held out"):
+        model = adacc.AdaCCForestClassifier(random_state=0).fit(X, y)
+    assert balanced_accuracy_score(y_test, model.predict(X_test)) > 0.9
+
+
 @pytest.mark.parametrize("data", [load_breast_cancer, load_digits])
 def test_threads_files_and_pickles_change_nothing(data, tmp_path):
     X, y = data(return_X_y=True)
@@ -366,12 +384,12 @@ def test_what_the_file_says_of_the_bags_is_checked(tmp_path):
     [
         ({"n_estimators": 0}, "n_estimators must be a whole number of at least 1 or 'auto', got 0"),
         ({"n_rounds": 1.5}, "n_rounds must be a whole number of at least 1, got 1.5"),
-        ({"max_depth": 0}, "max_depth must be a whole number of at least 1 or None, got 0"),
+        ({"max_depth": 0}, "max_depth must be a whole number of at least 1 or 'auto' or None, got 0"),
         ({"max_depth": "Auto"}, "max_depth must be a whole number of at least 1 or 'auto' or None, got 'Auto'"),
-        ({"max_features": "all"}, "max_features must be 'sqrt' or '2sqrt' or 'log2' or 'auto', got 'all'"),
+        ({"max_features": "all"}, "fraction of at most 1.0, 'sqrt', '2sqrt', 'log2', 'auto' or None, got 'all'"),
         ({"calibration": "platt"}, "calibration must be 'sigmoid' or 'isotonic', got 'platt'"),
         ({"n_jobs": 0}, "n_jobs must be None, a positive number of threads, or -1"),
-        ({"max_bins": 1}, "max_bins must be a whole number of at least 2, got 1"),
+        ({"max_bins": 1}, "max_bins must be a whole number of at least 2 or None, got 1"),
     ],
 )
 def test_bad_parameters_are_named(options, says):

@@ -110,9 +110,9 @@ class TestCalibration:
             ({"calibration_cv": True}, TypeError, "calibration_cv must be None, 'training', a whole number"),
             ({"calibration_cv": 19}, ValueError, "=19 needs at least 19 groups of every class, but 'ill'"),
             ({"groups": groups[:7]}, ValueError, "groups must have one value for each of the 360 rows, got 7"),
+            ({"groups": groups.reshape(2, -1)}, ValueError, r"for each of the 360 rows, got the shape \(2, 180\)"),
             ({"groups": [*groups[:-1], None]}, ValueError, "groups must not be missing, got None in row 359"),
             ({"groups": [*groups[:-1].tolist(), 3.5]}, TypeError, "groups must have values of one kind"),
-            ({"groups": groups.reshape(2, -1)}, ValueError, "1d array"),
         ],
     )
     def test_what_cannot_be_is_refused(self, given, error, message):

@@ -372,11 +372,11 @@ def test_divided_votes_of_an_edited_file(tmp_path):
         ({"max_depth": 0}, "max_depth must be a whole number of at least 1 or None, got 0"),
         ({"max_leaf_nodes": 1}, "max_leaf_nodes must be a whole number of at least 2 or None, got 1"),
         ({"min_samples_leaf": 0}, "min_samples_leaf must be a whole number of at least 1, got 0"),
-        ({"max_features": "all"}, "max_features must be 'sqrt' or '2sqrt' or 'log2' or 'auto', got 'all'"),
-        ({"max_features": 1.5}, "max_features must be a number from 1e-09 to 1, got 1.5"),
+        ({"max_features": "all"}, "fraction of at most 1.0, 'sqrt', '2sqrt', 'log2', 'auto' or None, got 'all'"),
+        ({"max_features": 1.5}, "must be a whole number of at least 1, a fraction of at most 1.0, .*, got 1.5"),
         (
             {"max_features": 0},
-            "must be a whole number of at least 1 or a fraction, 'sqrt', '2sqrt', 'log2', 'auto' or None, got 0",
+            "max_features must be a whole number of at least 1, a fraction of at most 1.0, .* or None, got 0",
         ),
     ],
 )

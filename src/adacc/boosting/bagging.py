@@ -220,13 +220,13 @@ def draw_bag(
 ) -> tuple[Rows, NDArray[np.intp]]:
     """Draw rows of each class, with probabilities proportional to their weights.
 
-    As many rows of a class are drawn with replacement as its effective sample size [Kish 1965], but at most `ratio`
-    times that of the smallest class. A row that is drawn twice has weight 2. At least about a third of the rows of a
-    class are out of the bag. Without replacement, the number is smaller by the share of the eligible rows, and rows are
-    drawn more than once only if their weight is above the mean. `eligible` marks the rows that may be drawn, at least
-    one of every class; None: all rows.
+    As many rows of a class are drawn with replacement as it has, but at most `ratio` times the number of rows of the
+    smallest class. A row that is drawn twice has weight 2. Whatever the weights are, at least about a third of the rows
+    of a class are out of the bag. Without replacement, the number is smaller by the share of the eligible rows, and
+    rows are drawn more than once only if their weight is above the mean. `eligible` marks the rows that may be drawn,
+    at least one of every class; None: all rows.
     """
-    sizes = 1.0 / rows.by_class((rows.weight / rows.class_weight[rows.true]) ** 2)
+    sizes = np.diff(rows.starts)
     limits = np.minimum(sizes, ratio * sizes.min())
     members, counts = [], []
     for k, (begin, end) in enumerate(zip(rows.starts[:-1], rows.starts[1:], strict=True)):

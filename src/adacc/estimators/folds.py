@@ -80,6 +80,8 @@ def check_groups(groups: Any, n_rows: int) -> NDArray[np.intp] | None:
     """Validate the groups, and number them from 0 in the sorted order of their values."""
     if groups is None:
         return None
+    if len(np.shape(groups)) != 1 and np.shape(groups)[1:] != (1,):
+        raise ValueError(f"groups must have one value for each of the {n_rows} rows, got the shape {np.shape(groups)}")
     values = column_or_1d(groups)
     if len(values) != n_rows:
         raise ValueError(f"groups must have one value for each of the {n_rows} rows, got {len(values)}")

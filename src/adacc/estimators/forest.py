@@ -234,7 +234,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
             bags = self._bags(len(training_set.y), of_classes, monotonic_cst)
             forest = self._grow(training_set, bags, n_threads)
             tuning_rows = self._tuning_rows(forest, training_set, bags, n_threads)
-            model, tuning = self._tune(forest, training_set, tuning_rows, sum(each.n_bags for each in bags.specs))
+            model, tuning = self._tune(forest, training_set, tuning_rows, bags)
             if spec is not None:
                 if spec.needs_tuning and tuning is None and len(training_set.classes) == 2:
                     raise ValueError(
@@ -257,7 +257,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         if not isinstance(self.verbose, bool):
             whole("verbose", self.verbose, least=0)
         if self.max_bins is not None:
-            whole("max_bins", self.max_bins, least=2)
+            whole("max_bins", self.max_bins, least=2, or_else="None")
         if self.calibration is not None:
             one_of("calibration", self.calibration, ("sigmoid", "isotonic"))
         one_of("objective", self.objective, OBJECTIVES)
@@ -266,7 +266,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
     def _bags(self, n_rows: int, members: NDArray[np.intp], monotonic_cst: MonotonicCst | None) -> Bags:
         """Specifications of the bags; `members` is the number of rows, or of groups, of each class."""
         depth_by_rows = isinstance(self.max_depth, str) and self.max_depth == "auto"
-        if isinstance(self.max_depth, str) and not depth_by_rows:
+        if self.max_depth is not None and not depth_by_rows:
             whole("max_depth", self.max_depth, least=1, or_else="'auto' or None")
         growth = read_growth(self.get_params(deep=False) | ({"max_depth": None} if depth_by_rows else {}))
         has_gradient_bags = len(members) == 2 and monotonic_cst is None
@@ -328,7 +328,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         return TuningRows(training_set.y[rows], training_set.weight[rows], np.concatenate(vote_shares, axis=1), rows)
 
     def _tune(
-        self, forest: Forest, training_set: TrainingSet, tuning_rows: TuningRows, n_bags: int
+        self, forest: Forest, training_set: TrainingSet, tuning_rows: TuningRows, bags: Bags
     ) -> tuple[FittedModel, TuningScores | None]:
         """Tune the weights of the bags, the decision threshold and the scale of the scores on the tuning rows.
 
@@ -362,7 +362,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
                 source = "out-of-bag" if self.tuning_cv is None else "held-out"
                 tuning = TuningScores(source, scores, true != ensemble.negative_class, row_weight, groups)
         else:
-            votes = ensemble.votes * _can_split(forest)[forest.kind_of_tree, None]
+            votes = ensemble.votes * _untuned_weights(forest, bags)[forest.kind_of_tree, None]
             ensemble = replace(ensemble, votes=votes)
         if self.calibration is not None:
             if not by_class.all():
@@ -377,7 +377,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
             training_set.table.n_columns,
             names,
             calibrator,
-            training={"n_bags": n_bags},
+            training={"n_bags": sum(spec.n_bags for spec in bags.specs)},
             oob_balanced_accuracy=accuracy,
             tuning_scores=None if tuning is None else thinned(tuning, 0),
         )
@@ -407,13 +407,18 @@ def n_bags(model: BaseAdditiveClassifier) -> int | None:
     return n_balanced + max(n_balanced // BALANCED_BAGS_PER_RATIO_BAG, 1)
 
 
-def _can_split(forest: Forest) -> NDArray[np.bool_]:
-    """Which kinds of bags have a tree with a split; all, if none has. The others vote for one class always."""
+def _untuned_weights(forest: Forest, bags: Bags) -> NDArray[np.bool_]:
+    """The weight of each kind of bags, 0 or 1, if there are no rows to tune it on.
+
+    Balanced and linear bags, which find the rarest class without a tuned threshold, come before all others. Kinds in
+    which no tree splits vote for one class always.
+    """
     trees = forest.ensemble.models
     assert isinstance(trees, Trees)
     splits = np.logical_or.reduceat(trees.nodes["feature"] >= 0, trees.starts[:-1])
-    of_kind = np.bincount(forest.kind_of_tree, splits) > 0.0
-    return of_kind | ~of_kind.any()
+    can_split = np.bincount(forest.kind_of_tree, splits) > 0.0
+    finds_rarest = np.array([spec.ratio == 1.0 or spec.booster == "linear" for spec in bags.specs])
+    return next(each for each in (can_split & finds_rarest, can_split, ~can_split) if each.any())
 
 
 def _vote_shares(forest: Forest, table: Table) -> Array:

@@ -50,7 +50,7 @@ def read_settings(params: dict[str, Any]) -> Settings:
         growth=read_growth(params),
         subsample=_subsample(params, method),
         out_of_bag=_out_of_bag(params),
-        max_bins=None if max_bins is None else whole("max_bins", max_bins, least=2),
+        max_bins=None if max_bins is None else whole("max_bins", max_bins, least=2, or_else="None"),
         patience=None if patience is None else whole("n_iter_no_change", patience, least=1),
         validation_fraction=number("validation_fraction", params["validation_fraction"], least=1e-6, most=1 - 1e-6),
         n_threads=n_threads,
@@ -80,20 +80,27 @@ EXPECTED_COST = (
 
 def read_growth(params: dict[str, Any]) -> Growth:
     """Validate the parameters that limit the growth of trees."""
-    depth, leaves, features = params["max_depth"], params["max_leaf_nodes"], params["max_features"]
-    if isinstance(features, str):
-        one_of("max_features", features, FEATURES_BY_NAME)
-    elif isinstance(features, Real) and not isinstance(features, Integral):
-        features = number("max_features", features, least=1e-9, most=1.0)
-    elif features is not None:
-        names = ", ".join(map(repr, FEATURES_BY_NAME))
-        features = whole("max_features", features, least=1, or_else=f"a fraction, {names} or None")
+    depth, leaves = params["max_depth"], params["max_leaf_nodes"]
     return Growth(
         max_depth=None if depth is None else whole("max_depth", depth, least=1, or_else="None"),
         max_leaf_nodes=None if leaves is None else whole("max_leaf_nodes", leaves, least=2, or_else="None"),
         min_samples_leaf=whole("min_samples_leaf", params["min_samples_leaf"], least=1),
-        max_features=features,
+        max_features=_max_features(params["max_features"]),
     )
+
+
+def _max_features(features: Any) -> int | float | str | None:
+    names = ", ".join(map(repr, FEATURES_BY_NAME))
+    wanted = f"a whole number of at least 1, a fraction of at most 1.0, {names} or None"
+    if features is None or (isinstance(features, str) and features in FEATURES_BY_NAME):
+        return features
+    if not isinstance(features, str | Real) or isinstance(features, bool):
+        raise TypeError(f"max_features must be {wanted}, got {features!r}")
+    if isinstance(features, Integral) and int(features) >= 1:
+        return int(features)
+    if isinstance(features, str | Integral) or not 0.0 < float(features) <= 1.0:
+        raise ValueError(f"max_features must be {wanted}, got {features!r}")
+    return float(features)
 
 
 def _subsample(params: dict[str, Any], method: Method) -> float:
