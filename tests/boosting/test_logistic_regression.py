@@ -138,11 +138,24 @@ def test_two_categories_are_as_two_numbers():
     np.testing.assert_array_equal(*(scores_of(each, bins) for each in made))
 
 
-def test_the_columns_with_the_largest_covariance_are_kept(monkeypatch):
+def test_the_columns_that_reduce_the_loss_most_are_kept(monkeypatch):
     bins, rows, bin_mapper = rows_and_bins()
     monkeypatch.setattr(logistic_regression, "MAX_COLUMNS", 2)
     made = fit_logistic_regression(bins, rows, bin_mapper)
     assert made.models.used.tolist() == [0, 1]
+
+
+def test_a_rare_category_with_an_effect_is_kept_before_noise(monkeypatch):
+    """Its covariance with the class is smaller than that of the noise, as it is so rare."""
+    rng = np.random.default_rng(2)
+    n_rows, n_noise = 2000, 40
+    y = np.repeat([0, 1], n_rows // 2)
+    noise, rare = rng.integers(0, 30, (n_noise, n_rows)), rng.random(n_rows) < np.where(y, 0.03, 0.002)
+    bins = np.vstack([noise, rare]).astype(np.uint8)
+    features = (NumericBins(np.arange(29.0)),) * n_noise + (CategoryBins(("no", "yes", "never")),)
+    monkeypatch.setattr(logistic_regression, "MAX_COLUMNS", 1)
+    made = fit_logistic_regression(bins, Rows.group(y, 2, np.ones(n_rows)), BinMapper(features))
+    assert made.models.used.tolist() == [n_noise]
 
 
 def test_constant_features_give_only_the_intercept():
@@ -162,14 +175,14 @@ def test_separable_classes_have_finite_votes():
     assert scores[y == 1].min() > scores[y == 0].max()
 
 
-def test_a_forest_ranks_a_linear_signal_in_few_rows_better_with_linear_bags(monkeypatch):
+@pytest.mark.parametrize(("n_rows", "n_rare"), [(300, 15), (12_000, 60)])
+def test_a_forest_ranks_rare_rows_with_a_linear_signal_as_well_as_logistic_regression(n_rows, n_rare):
+    """Without linear bags, its AUC is smaller by 0.05 and 0.02."""
     rng = np.random.default_rng(0)
-    X, X_new = rng.normal(size=(300, 20)), rng.normal(size=(5000, 20))
-    signal = np.linspace(1.0, 0.0, 20)
-    y, y_new = (each @ signal + rng.normal(size=len(each)) > 4.0 for each in (X, X_new))
-    given = {"random_state": 0, "pos_label": True}
-    with_them = adacc.AdaCCForestClassifier(**given).fit(X, y)
-    monkeypatch.setattr(adacc.estimators.forest, "MAX_ROWS_OF_LINEAR_BAGS", 0)
-    without = adacc.AdaCCForestClassifier(**given).fit(X, y)
-    auc = [adacc.metrics.auc(y_new, model.decision_function(X_new)) for model in (with_them, without)]
-    assert auc[0] > auc[1] + 0.01
+    X, X_new = rng.normal(size=(n_rows, 20)), rng.normal(size=(20_000, 20))
+    signal, signal_new = (each @ np.linspace(1.0, 0.0, 20) + 2.0 * rng.normal(size=len(each)) for each in (X, X_new))
+    y, y_new = signal >= np.sort(signal)[-n_rare], signal_new > 5.5
+    forest = adacc.AdaCCForestClassifier(random_state=0, pos_label=True).fit(X, y)
+    peer = LogisticRegression(class_weight="balanced").fit(X, y)
+    auc, expected = (adacc.metrics.auc(y_new, model.decision_function(X_new)) for model in (forest, peer))
+    assert auc > expected - 0.01

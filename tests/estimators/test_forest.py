@@ -114,13 +114,13 @@ def test_rows_out_of_the_bags_hear_only_the_bags_they_are_not_in(n_classes, draw
     np.testing.assert_allclose(forest.oob_shares, total[:, asked] / heard[:, asked, None], atol=1e-12)
 
 
-def grow_full_bags(y, n_bags, weight=None, groups=None):
+def grow_full_bags(y, n_bags, weight=None, groups=None, **options):
     """A forest of bags without replacement on one feature."""
     n_classes = int(y.max()) + 1
     rows = Rows.group(y, n_classes, np.ones(len(y)) if weight is None else weight)
     X = np.random.default_rng(1).normal(size=(len(y), 1))
     binned = BinnedDataset.read(partial(Binning(rows.weight, None).columns, read(X)), 1, rows, Threads(1))
-    bags = Bags((BagSpec(n_bags, np.inf, 1, Growth(max_depth=1), replacement=False),), "gini", 0)
+    bags = Bags((BagSpec(n_bags, np.inf, 1, Growth(max_depth=1), replacement=False, **options),), "gini", 0)
     ones = np.ones(n_classes)
     return grow_forest(binned, Plan(AdaCC2(), ones, ones, 1.0, 0), bags, Threads(1), groups)
 
@@ -152,10 +152,9 @@ def test_without_replacement_heavy_rows_count_more(drawn):
             assert (np.abs(np.bincount(members, bag.weight, len(y))[rows] - expected[rows]) < 1.2).all()
 
 
-def test_without_replacement_large_classes_are_cut(drawn, monkeypatch):
-    monkeypatch.setattr(bagging, "MAX_ROWS_OF_CLASS", 20)
+def test_without_replacement_large_classes_are_cut(drawn):
     y = np.repeat([0, 1], [100, 22])
-    grow_full_bags(y, 5)
+    grow_full_bags(y, 5, max_rows_of_class=20)
     for bag, members in drawn:
         assert (bag.weight == 1.0).all()
         assert np.bincount(y[members]).tolist() in ([20, 17], [20, 18])
@@ -196,7 +195,7 @@ def test_kinds_of_bags(noisy):
     linear = 5 * (1 + 10)  # an intercept and ten numbers
     assert kinds(900) == (100 + 10 + 5 + 5, 100 + 10 * 8 + 5 * 16 + linear)
     assert kinds(1501) == (30 + 5 + 3 + 5 + 5, 30 + 8 * 8 + 5 * 16 + linear)
-    assert kinds(10_001) == (30 + 5 + 3 + 5, 30 + 8 * 8 + 5 * 16)
+    assert kinds(10_001) == (30 + 5 + 3 + 5 + 5, 30 + 8 * 8 + 5 * 16 + linear)
     assert kinds(1501, **increasing) == (50 + 8 + 5, 50 + 13 * 8)
     assert kinds(1501, np.arange(len(y)) % 3) == (50 + 8 + 5, 50 + 13 * 8)
     assert kinds(1501, n_estimators=12) == (12 + 3 + 3 + 5 + 5, 12 + 6 * 8 + 5 * 16 + linear)

@@ -26,7 +26,7 @@ from adacc.learners.tree import TreeLearner, Trees
 from adacc.model.ensemble import Ensemble
 
 MAX_ROWS_OF_CLASS = 20_000
-"""Maximum number of rows of a class in a bag."""
+"""Maximum number of rows of a class in a bag, by default."""
 
 ROWS_PER_LEAF, DEPTH_RANGE = 16, (4, 10)
 """If the depth of trees follows from the number of rows, a full tree has this many rows per leaf, within a range."""
@@ -67,6 +67,8 @@ class BagSpec:
     booster : {"adacc2", "gradient", "linear"}
         AdaCC2, or for two classes: symmetric trees boosted by the gradient of the log loss, or logistic regression as
         trees, which has neither `n_rounds` nor `growth`.
+    max_rows_of_class : int
+        Maximum number of rows of a class.
     """
 
     n_bags: int
@@ -76,6 +78,7 @@ class BagSpec:
     depth_by_rows: bool = False
     replacement: bool = True
     booster: Literal["adacc2", "gradient", "linear"] = "adacc2"
+    max_rows_of_class: int = MAX_ROWS_OF_CLASS
 
     def growth_for(self, n_rows: int) -> Growth:
         """Limits of the trees on a bag of this many rows."""
@@ -155,7 +158,7 @@ def grow_forest(
         spec = bags.specs[kind_of_bag[number]]
         rng = np.random.default_rng([bags.seed, number])
         eligible = draw_eligible(number, rng)
-        bag, members = draw_bag(rows, spec.ratio, rng, eligible, spec.replacement)
+        bag, members = draw_bag(rows, spec.ratio, rng, eligible, spec.replacement, spec.max_rows_of_class)
         coarse = CoarseBins(binned.bin_mapper, rng)
         bag_bins, seed = coarse.apply(bins, members), bags.seed + number
         if spec.booster == "gradient":
@@ -217,6 +220,7 @@ def draw_bag(
     rng: np.random.Generator,
     eligible: NDArray[np.bool_] | None = None,
     replacement: bool = True,
+    max_rows_of_class: int = MAX_ROWS_OF_CLASS,
 ) -> tuple[Rows, NDArray[np.intp]]:
     """Draw rows of each class, with probabilities proportional to their weights.
 
@@ -233,7 +237,7 @@ def draw_bag(
         of_class = np.arange(begin, end) if eligible is None else begin + np.flatnonzero(eligible[begin:end])
         weight = rows.weight[of_class]
         share = 1.0 if replacement else weight.sum() / rows.class_weight[k]
-        n_drawn = int(np.clip(np.round(share * limits[k]), 1, MAX_ROWS_OF_CLASS))
+        n_drawn = int(np.clip(np.round(share * limits[k]), 1, max_rows_of_class))
         draw = _draw_with_replacement if replacement else _draw_systematically
         count = np.bincount(draw(weight, n_drawn, rng), minlength=len(of_class))
         distinct = np.flatnonzero(count)

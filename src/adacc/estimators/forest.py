@@ -54,8 +54,8 @@ FEW_ROWS, BAGS_FOR_FEW_ROWS, BAGS_FOR_MANY_ROWS, BAGS_BESIDE_GRADIENT_BAGS = 1_5
 The last two are those for many rows, without and with gradient bags.
 """
 
-MAX_ROWS_OF_LINEAR_BAGS = 10_000
-"""Maximum number of training rows for linear bags: with more rows, trees are as good without them."""
+LINEAR_BAG_ROWS_OF_CLASS = 2_500
+"""Maximum number of rows of a class in a linear bag: with more rows, its few coefficients hardly change."""
 
 FULL_BAG_LEAVES = 32
 """Maximum number of leaves of a tree on a full bag: grown best-first, it can be deep where classes are complex."""
@@ -76,21 +76,21 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
     them robust to noise. Ratio-10 bags have up to ten rows of each other class per row of the rarest class, full bags
     have the class ratio of the training set; with eight times as many rounds they can fit complex class boundaries. On
     gradient bags, for two classes and with the class ratio of the training set, symmetric trees are boosted by the
-    gradient of the log loss; the cumulative costs of AdaCC are its class weights. Linear bags, for two classes and up
-    to 10,000 rows, have a logistic regression, as trees of one feature each, on the rows of a full bag (with more than
-    1,500 rows, of a ratio-10 bag). Balanced bags are drawn with replacement, ratio-10 and full bags too if a class has
-    fewer than 100 rows; otherwise each of them, and each gradient or linear bag, leaves out one fifth of the rows (a
-    third, if there are three bags of a kind). Logistic regression on the out-of-bag votes gives each kind its weight
-    and scales the scores to half the log-odds of balanced classes, like those of AdaBoost; for two classes its
-    intercept is the decision threshold. No cost matrix and no cross-validation are needed.
+    gradient of the log loss; the cumulative costs of AdaCC are its class weights. Linear bags, also for two classes,
+    have a logistic regression, as trees of one feature each, on at most 2,500 rows of each class. Balanced bags are
+    drawn with replacement, ratio-10 and full bags too if a class has fewer than 100 rows; otherwise each of them, and
+    each gradient or linear bag, leaves out one fifth of the rows (a third, if there are three bags of a kind). Logistic
+    regression on the out-of-bag votes gives each kind its weight and scales the scores to half the log-odds of balanced
+    classes, like those of AdaBoost; for two classes its intercept is the decision threshold. No cost matrix and no
+    cross-validation are needed.
 
     Parameters
     ----------
     n_estimators : int or "auto", default="auto"
         Number of balanced bags, with one booster each; "auto" is 100 for up to 1,500 rows and 30 for more. There are
         also 16 ratio-10 bags and 10 full bags for every 100 balanced bags, at least three of each kind, and for two
-        classes without `monotonic_cst` five gradient bags and, for up to 10,000 rows, five linear bags. With gradient
-        bags, up to 1,500 rows need no ratio-10 bags, and without them "auto" is 50 for more rows.
+        classes without `monotonic_cst` five gradient bags and five linear bags. With gradient bags, up to 1,500 rows
+        need no ratio-10 bags, and without them "auto" is 50 for more rows.
     n_rounds : int, default=5
         Maximum number of boosting rounds on a balanced bag; eight times as many on ratio-10 and full bags, and sixteen
         times as many on gradient bags.
@@ -291,9 +291,8 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
                 MAX_FOLDS, np.inf, GRADIENT_ROUNDS_FACTOR * n_rounds, growth, replacement=n_rarest < MAX_FOLDS,
                 booster="gradient",
             )  # fmt: skip
-            specs = [balanced, *([ratio] if n_rows > FEW_ROWS else []), full, gradient]
-            if n_rows <= MAX_ROWS_OF_LINEAR_BAGS:
-                specs.append(replace(gradient, ratio=RATIO if n_rows > FEW_ROWS else np.inf, booster="linear"))
+            linear = replace(gradient, booster="linear", max_rows_of_class=LINEAR_BAG_ROWS_OF_CLASS)
+            specs = [balanced, *([ratio] if n_rows > FEW_ROWS else []), full, gradient, linear]
         criterion, seed = one_of("criterion", self.criterion, CRITERIA), read_seed(self.random_state)
         return Bags(tuple(specs), criterion, seed, monotonic_cst)
 
