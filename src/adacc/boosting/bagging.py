@@ -142,7 +142,7 @@ def grow_forest(
     units = np.arange(len(rows.order)) if groups is None else groups
     group_draw = GroupDraw(units, rows.true.astype(np.intp), rows.n_classes)
     candidates = _draw_oob_candidates(rows, bags.seed)
-    candidate_bins = np.ascontiguousarray(bins[:, candidates])
+    candidate_bins = bins.take(candidates, axis=1)
 
     kind_of_bag = np.repeat(np.arange(len(bags.specs)), [spec.n_bags for spec in bags.specs])
 
@@ -181,7 +181,7 @@ def grow_forest(
         oob = np.flatnonzero(~in_bag[candidates])
         even = replace(ensemble, decision=np.ones(rows.n_classes))
         scorer = replace(_trees_of(even).compile(even.contributions), has_tables=False)
-        scores = scorer.scores_of_bins(np.ascontiguousarray(candidate_bins[:, oob]))
+        scores = scorer.scores_of_bins(candidate_bins.take(oob, axis=1))
         return ensemble, oob, scores / _total_vote(ensemble)
 
     n_kinds, n_outputs = len(bags.specs), 1 if rows.n_classes == 2 else rows.n_classes

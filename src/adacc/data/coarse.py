@@ -53,7 +53,7 @@ class CoarseBins:
 
     def apply(self, bins: NDArray[np.unsignedinteger], rows: NDArray[np.intp]) -> NDArray[np.unsignedinteger]:
         """Coarse bins of some rows."""
-        taken = np.ascontiguousarray(bins[:, rows])
+        taken = bins.take(rows, axis=1)  # faster than [:, rows]
         for j, coarse in self._coarse.items():
             taken[j] = coarse.bins[taken[j]]
         return taken

@@ -75,7 +75,7 @@ class TreeScorer:
         has_missing = np.zeros(n_rows, dtype=bool)
         scores = self._packed_scores(bins, None, has_missing)
         if has_missing.any():
-            others = np.ascontiguousarray(bins[:, has_missing])
+            others = bins.compress(has_missing, axis=1)
             scores[has_missing] = self._packed_scores(
                 others, ~bins.dtype.type(0), np.zeros(others.shape[1], dtype=bool)
             )
