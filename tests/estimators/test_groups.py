@@ -210,8 +210,8 @@ class TestForest:
 
         bags, original = [], engine.draw_bag
 
-        def noted(rows, ratio, rng, eligible, replacement):
-            bag, members = original(rows, ratio, rng, eligible, replacement)
+        def noted(rows, ratio, rng, eligible, *others):
+            bag, members = original(rows, ratio, rng, eligible, *others)
             bags.append((rows.order.copy(), eligible, members))
             return bag, members
 
