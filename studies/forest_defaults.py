@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -78,11 +77,11 @@ class Variant(AdaCCForestClassifier):
         self.kinds = kinds
         return self
 
-    def _bags(self, n_rows: int, members: Any, monotonic_cst: Any) -> Any:
+    def _bag_specs(self, n_rows: int, n_rarest: int, has_gradient_bags: bool) -> tuple[BagSpec, ...]:
         if not self.kinds:
-            return replace(super()._bags(n_rows, members, ()), monotonic_cst=None)
-        bags = super()._bags(n_rows, members, monotonic_cst)
-        return replace(bags, specs=tuple(spec for spec in bags.specs if kind_of(spec) in self.kinds))
+            return super()._bag_specs(n_rows, n_rarest, False)
+        specs = super()._bag_specs(n_rows, n_rarest, has_gradient_bags)
+        return tuple(spec for spec in specs if kind_of(spec) in self.kinds)
 
 
 def fit(

@@ -328,6 +328,14 @@ def test_threads_files_and_pickles_change_nothing(data, tmp_path):
         assert other.oob_balanced_accuracy_ == model.oob_balanced_accuracy_
 
 
+def test_a_fit_draws_one_seed_from_a_random_state(noisy):
+    X, _, y, _ = noisy
+    given, twin = (np.random.RandomState(0) for _ in range(2))
+    adacc.AdaCCForestClassifier(n_estimators=3, n_rounds=1, random_state=given).fit(X, y)
+    twin.randint(np.iinfo(np.int32).max)
+    assert given.randint(1000) == twin.randint(1000)
+
+
 def test_probabilities_agree_with_decisions_and_calibrated_ones_with_frequencies(noisy):
     X, X_test, y, y_test = noisy
     plain = adacc.AdaCCForestClassifier(n_estimators=50, random_state=0).fit(X, y)

@@ -102,7 +102,7 @@ METHODS: dict[str, Method] = {
 
 FORESTS: dict[str, Method] = {
     "adacc-forest": Method(AdaCC2, "AdaCC forest", "AdaCCForestClassifier",
-        "a forest of AdaCC2 boosters on balanced bags, tuned on out-of-bag rows", "adacc itself"),
+        "AdaCC2, gradient boosting and logistic regression on bags of rows", "adacc itself"),
 }  # fmt: skip
 """Methods that boost on many bags of rows."""
 

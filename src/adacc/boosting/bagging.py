@@ -135,8 +135,8 @@ def grow_forest(
 ) -> Forest:
     """Train a booster on every bag, one per thread; the forest does not depend on the number of threads.
 
-    `groups` are the group indices of the rows, in the order of the binned data set. A group is in or out of a bag as a
-    whole.
+    `groups` are the group indices of the rows, in the order of the binned data set. A bag is drawn from the rows of
+    some groups; only rows of the other groups are out of it.
     """
     rows, bins = binned.rows, binned.matrix
     units = np.arange(len(rows.order)) if groups is None else groups
@@ -179,8 +179,7 @@ def grow_forest(
         in_bag = np.zeros(len(rows.order), dtype=bool)
         in_bag[members if groups is None else eligible] = True
         oob = np.flatnonzero(~in_bag[candidates])
-        even = replace(ensemble, decision=np.ones(rows.n_classes))
-        scorer = replace(_trees_of(even).compile(even.contributions), has_tables=False)
+        scorer = replace(_trees_of(ensemble).compile(ensemble.contributions), has_tables=False)  # faster for few rows
         scores = scorer.scores_of_bins(candidate_bins.take(oob, axis=1))
         return ensemble, oob, scores / _total_vote(ensemble)
 
@@ -225,10 +224,10 @@ def draw_bag(
     """Draw rows of each class, with probabilities proportional to their weights.
 
     As many rows of a class are drawn with replacement as it has, but at most `ratio` times the number of rows of the
-    smallest class. A row that is drawn twice has weight 2. Whatever the weights are, at least about a third of the rows
-    of a class are out of the bag. Without replacement, the number is smaller by the share of the eligible rows, and
-    rows are drawn more than once only if their weight is above the mean. `eligible` marks the rows that may be drawn,
-    at least one of every class; None: all rows.
+    smallest class, and at most `max_rows_of_class`. A row that is drawn twice has weight 2. Whatever the weights are,
+    at least about a third of the rows of a class are out of the bag. Without replacement, the number is smaller by the
+    share of the eligible rows, and rows are drawn more than once only if their weight is above the mean. `eligible`
+    marks the rows that may be drawn, at least one of every class; None: all rows.
     """
     sizes = np.diff(rows.starts)
     limits = np.minimum(sizes, ratio * sizes.min())

@@ -41,7 +41,8 @@ def boost_gradients(
         depth = min(depth, growth.max_depth)
     if growth.max_leaf_nodes is not None:
         depth = min(depth, growth.max_leaf_nodes.bit_length() - 1)
-    capacity = min((3 ** (depth + 1) - 1) // 2, dtypes.MAX_CLASSES)  # trees that divide votes have no more nodes
+    # With many missing values, which have branches of their own, a tree may stop before it has this depth.
+    capacity = min((3 ** (depth + 1) - 1) // 2, dtypes.MAX_DIVIDED_NODES)
     n_slots = min(3**depth, 3 * capacity)
     branches = tuple(np.empty(3 * n_slots, dtype=np.int64) for _ in range(4))
     work = (

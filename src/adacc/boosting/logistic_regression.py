@@ -24,7 +24,7 @@ MAX_COLUMNS = 100
 """Maximum number of columns of the regression: those that reduce the loss most, each by itself."""
 
 MIN_WEIGHT = 5.0
-"""Minimum weight of a category, or of the missing values of a number, that has a column."""
+"""Minimum weight of the missing values of a number, or of one of three or more categories, that has a column."""
 
 MAX_STEPS, SMALL_STEP = 30, 1e-6
 """Maximum number of Newton steps; a step below the second number is the last one."""

@@ -106,8 +106,8 @@ def add_parser_to(commands: Any) -> None:
     )
     top.add_argument(
         "--rounds", type=rounds, metavar="N",
-        help="Number of boosting rounds (default: 100); for adacc-forest, of balanced bags (default: 30, or 100 for "
-        "up to 1,500 rows).",
+        help="Number of boosting rounds (default: 100); for adacc-forest, of balanced bags (default: 100 for up to "
+        "1,500 rows, else 30; 50 with more than two classes or --monotonic).",
     )  # fmt: skip
     top.add_argument(
         "--costs", type=costs, metavar="L=C,...",

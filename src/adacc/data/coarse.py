@@ -17,7 +17,7 @@ MAX_THRESHOLDS = 63
 class _Coarse(NamedTuple):
     kept: NDArray[np.intp]  # the thresholds that are kept
     bins: NDArray[np.uint8]  # coarse bin of each bin
-    cuts: NDArray[np.uint32]  # cut of each coarse cut
+    cuts: NDArray[np.uint32]  # original cut of each coarse cut; the last one separates the missing values
 
 
 @lru_cache(1024)

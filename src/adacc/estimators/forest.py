@@ -28,7 +28,7 @@ from adacc.estimators.forest_tuning import OBJECTIVES, TuningRows, tune_forest
 from adacc.estimators.input_validation import columns_of, columns_restored_on_failure, read_training
 from adacc.estimators.monotonic import read_monotonic_cst
 from adacc.estimators.settings import EXPECTED_COST, check_folds, one_of, read_growth, read_n_jobs, read_seed, whole
-from adacc.learners.splits import CRITERIA, MonotonicCst
+from adacc.learners.splits import CRITERIA
 from adacc.learners.tree import Trees
 from adacc.model.calibration import Calibrator
 from adacc.model.decision import class_index, snap_ties
@@ -46,13 +46,19 @@ LONG_ROUNDS_FACTOR, GRADIENT_ROUNDS_FACTOR = 8, 16
 """Factors on the number of rounds of ratio-10 and full bags, and of gradient bags."""
 
 MIN_BAGS = 3
-"""Minimum number of bags of a kind: a row is tuned on only if it is out of at least one of them."""
+"""Minimum number of ratio-10 and of full bags: a row is tuned on only if it is out of at least one of each kind."""
 
-FEW_ROWS, BAGS_FOR_FEW_ROWS, BAGS_FOR_MANY_ROWS, BAGS_BESIDE_GRADIENT_BAGS = 1_500, 100, 50, 30
-"""The number of balanced bags by default: more for few rows, whose votes have a higher variance.
+FEW_ROWS = 1_500
+"""Maximum number of rows of a training set with few rows.
 
-The last two are those for many rows, without and with gradient bags.
+It has more balanced bags, as its votes have a higher variance, and no ratio-10 bags if there are gradient bags.
 """
+
+BAGS_FOR_FEW_ROWS, BAGS_FOR_MANY_ROWS, BAGS_BESIDE_GRADIENT_BAGS = 100, 50, 30
+"""Number of balanced bags by default: for few rows, and for more rows without and with gradient bags."""
+
+GRADIENT_BAGS = MAX_FOLDS
+"""Number of gradient bags, and of linear bags; each leaves out one fold."""
 
 LINEAR_BAG_ROWS_OF_CLASS = 2_500
 """Maximum number of rows of a class in a linear bag: with more rows, its few coefficients hardly change."""
@@ -78,38 +84,39 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
     gradient bags, for two classes and with the class ratio of the training set, symmetric trees are boosted by the
     gradient of the log loss; the cumulative costs of AdaCC are its class weights. Linear bags, also for two classes,
     have a logistic regression, as trees of one feature each, on at most 2,500 rows of each class. Balanced bags are
-    drawn with replacement, ratio-10 and full bags too if a class has fewer than 100 rows; otherwise each of them, and
-    each gradient or linear bag, leaves out one fifth of the rows (a third, if there are three bags of a kind). Logistic
-    regression on the out-of-bag votes gives each kind its weight and scales the scores to half the log-odds of balanced
-    classes, like those of AdaBoost; for two classes its intercept is the decision threshold. No cost matrix and no
-    cross-validation are needed.
+    drawn with replacement, ratio-10 and full bags too if a class has fewer than 100 rows (or groups), gradient and
+    linear bags if one has fewer than five. Each of the others leaves out one fold of the rows; there are as many folds
+    as bags of the kind, but at most five. Logistic regression on the out-of-bag votes gives each kind its weight and
+    scales the scores to half the log-odds of balanced classes, like those of AdaBoost; for two classes its intercept is
+    the decision threshold. No cost matrix and no cross-validation are needed.
 
     Parameters
     ----------
     n_estimators : int or "auto", default="auto"
         Number of balanced bags, with one booster each; "auto" is 100 for up to 1,500 rows and 30 for more. There are
-        also 16 ratio-10 bags and 10 full bags for every 100 balanced bags, at least three of each kind, and for two
-        classes without `monotonic_cst` five gradient bags and five linear bags. With gradient bags, up to 1,500 rows
-        need no ratio-10 bags, and without them "auto" is 50 for more rows.
+        also 16 ratio-10 bags and 10 full bags for every 100 balanced bags, at least three of each kind. For two classes
+        without `monotonic_cst` there are also five gradient and five linear bags, but no ratio-10 bags for up to 1,500
+        rows; otherwise "auto" is 50 instead of 30.
     n_rounds : int, default=5
         Maximum number of boosting rounds on a balanced bag; eight times as many on ratio-10 and full bags, and sixteen
         times as many on gradient bags.
     criterion : {"gini", "entropy", "error"}, default="gini"
-        Impurity measure that a split minimizes.
+        Impurity measure that a split minimizes, except on gradient and linear bags.
     max_depth : int, "auto" or None, default="auto"
         Maximum depth of a tree; None for no limit. "auto" is the depth of a full tree with 16 rows of the bag per leaf,
         from 4 to 10; on full bags it is no limit, with at most 32 leaves unless `max_leaf_nodes` is given. Trees on
         gradient bags have a depth from 4 to 6, with 64 rows per leaf, but at most `max_depth`. It does not limit trees
         on linear bags, which split on one feature each.
     max_leaf_nodes : int or None, default=None
-        Maximum number of leaves of a tree, grown best-first by gain; None for no limit.
+        Maximum number of leaves of a tree, grown best-first by gain; None for no limit (32 on full bags if `max_depth`
+        is "auto"). On gradient bags it limits the depth to that of a full tree; trees on linear bags ignore it.
     min_samples_leaf : int, default=3
         Minimum number of rows in a leaf. A leaf for missing values may have fewer. Leaves on gradient bags have an L2
         penalty instead. Trees on linear bags have a leaf for every bin that rows have.
     max_features : int, float, "sqrt", "2sqrt", "log2", "auto" or None, default="auto"
         Number of features drawn at random as split candidates at each node, or at each level of a tree on a gradient
         bag: an int is the number, a float is a fraction of all features, "sqrt", "2sqrt" and "log2" are functions of
-        their number, and None means all features. "auto" is "2sqrt", but at least 12.
+        their number, and None means all features. "auto" is "2sqrt", but at least 12. Linear bags use any feature.
     max_bins : int or None, default=255
         Maximum number of bins of a numeric feature; see `AdaCC1Classifier`.
     monotonic_cst : array of -1, 0 or 1 per feature, dict or None, default=None
@@ -210,7 +217,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         sample_weight : array of shape (n_samples,), default=None
             A row of weight 2 is drawn as often as two rows; a row of weight 0 is never drawn.
         groups : array of shape (n_samples,), default=None
-            Group of each row, such as a patient. A bag contains all rows of a group or none, so that the out-of-bag
+            Group of each row, such as a patient. Each bag is drawn from the rows of some groups, so that the out-of-bag
             rows used for tuning come from groups that the bag does not contain. With `tuning_cv`, the folds keep groups
             together instead.
         sample_cost : None
@@ -227,11 +234,13 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
                     f"sample_cost must be None for the AdaCC forest, which takes no costs. {EXPECTED_COST}"
                 )
             spec = None if self.decision is None else read_decision(self.decision)
-            n_threads = read_n_jobs(self.n_jobs)
+            n_threads, seed = read_n_jobs(self.n_jobs), read_seed(self.random_state)
             training_set = read_training(self, X, y, sample_weight, groups)
             monotonic_cst = read_monotonic_cst(self, training_set.table.categorical, len(training_set.classes))
             of_classes = members_by_class(training_set.y, len(training_set.classes), self._groups_in_bags(training_set))
-            bags = self._bags(len(training_set.y), of_classes, monotonic_cst)
+            has_gradient_bags = len(training_set.classes) == 2 and monotonic_cst is None
+            specs = self._bag_specs(len(training_set.y), int(of_classes.min()), has_gradient_bags)
+            bags = Bags(specs, self.criterion, seed, monotonic_cst)
             forest = self._grow(training_set, bags, n_threads)
             tuning_rows = self._tuning_rows(forest, training_set, bags, n_threads)
             model, tuning = self._tune(forest, training_set, tuning_rows, bags)
@@ -253,7 +262,8 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         return self
 
     def _check_parameters(self) -> None:
-        self._bags(0, np.zeros(2, dtype=np.intp), None)
+        self._bag_specs(0, 0, True)
+        one_of("criterion", self.criterion, CRITERIA)
         if not isinstance(self.verbose, bool):
             whole("verbose", self.verbose, least=0)
         if self.max_bins is not None:
@@ -263,13 +273,12 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         one_of("objective", self.objective, OBJECTIVES)
         check_folds("tuning_cv", self.tuning_cv)
 
-    def _bags(self, n_rows: int, members: NDArray[np.intp], monotonic_cst: MonotonicCst | None) -> Bags:
-        """Specifications of the bags; `members` is the number of rows, or of groups, of each class."""
+    def _bag_specs(self, n_rows: int, n_rarest: int, has_gradient_bags: bool) -> tuple[BagSpec, ...]:
+        """Each kind of bags; `n_rarest` is the number of rows, or of groups, of the class with the fewest."""
         depth_by_rows = isinstance(self.max_depth, str) and self.max_depth == "auto"
         if self.max_depth is not None and not depth_by_rows:
             whole("max_depth", self.max_depth, least=1, or_else="'auto' or None")
         growth = read_growth(self.get_params(deep=False) | ({"max_depth": None} if depth_by_rows else {}))
-        has_gradient_bags = len(members) == 2 and monotonic_cst is None
         n_bags = BAGS_FOR_FEW_ROWS
         if n_rows > FEW_ROWS:
             n_bags = BAGS_BESIDE_GRADIENT_BAGS if has_gradient_bags else BAGS_FOR_MANY_ROWS
@@ -278,23 +287,20 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         n_rounds = whole("n_rounds", self.n_rounds, least=1)
         n_ratio_bags = max(n_bags // BALANCED_BAGS_PER_RATIO_BAG, MIN_BAGS)
         n_full_bags = max(n_bags // BALANCED_BAGS_PER_FULL_BAG, MIN_BAGS)
-        n_rarest, n_long_rounds = int(members.min()), LONG_ROUNDS_FACTOR * n_rounds
-        replacement = n_rarest < FEW_ROWS_OF_CLASS
+        n_long_rounds, replacement = LONG_ROUNDS_FACTOR * n_rounds, n_rarest < FEW_ROWS_OF_CLASS
         best_first = depth_by_rows and self.max_leaf_nodes is None
         full_growth = replace(growth, max_leaf_nodes=FULL_BAG_LEAVES) if best_first else growth
         balanced = BagSpec(n_bags, 1.0, n_rounds, growth, depth_by_rows)
         ratio = BagSpec(n_ratio_bags, RATIO, n_long_rounds, growth, depth_by_rows, replacement)
         full = BagSpec(n_full_bags, np.inf, n_long_rounds, full_growth, depth_by_rows and not best_first, replacement)
-        specs = [balanced, ratio, full]
-        if has_gradient_bags:
-            gradient = BagSpec(
-                MAX_FOLDS, np.inf, GRADIENT_ROUNDS_FACTOR * n_rounds, growth, replacement=n_rarest < MAX_FOLDS,
-                booster="gradient",
-            )  # fmt: skip
-            linear = replace(gradient, booster="linear", max_rows_of_class=LINEAR_BAG_ROWS_OF_CLASS)
-            specs = [balanced, *([ratio] if n_rows > FEW_ROWS else []), full, gradient, linear]
-        criterion, seed = one_of("criterion", self.criterion, CRITERIA), read_seed(self.random_state)
-        return Bags(tuple(specs), criterion, seed, monotonic_cst)
+        if not has_gradient_bags:
+            return balanced, ratio, full
+        gradient = BagSpec(
+            GRADIENT_BAGS, np.inf, GRADIENT_ROUNDS_FACTOR * n_rounds, growth, replacement=n_rarest < GRADIENT_BAGS,
+            booster="gradient",
+        )  # fmt: skip
+        linear = replace(gradient, booster="linear", max_rows_of_class=LINEAR_BAG_ROWS_OF_CLASS)
+        return balanced, *([ratio] if n_rows > FEW_ROWS else []), full, gradient, linear
 
     def _grow(self, training_set: TrainingSet, bags: Bags, n_threads: int) -> Forest:
         with Threads(n_threads) as threads:
@@ -401,9 +407,10 @@ def n_bags(model: BaseAdditiveClassifier) -> int | None:
     recorded = training.get("n_bags") if isinstance(training, dict) else None
     if isinstance(recorded, int):
         return recorded
-    # Forests of version 0.1 did not record it: they had six balanced bags per ratio-10 bag.
-    n_balanced = model.n_estimators if isinstance(model.n_estimators, int) else BAGS_FOR_MANY_ROWS
-    return n_balanced + max(n_balanced // BALANCED_BAGS_PER_RATIO_BAG, 1)
+    if not isinstance(model.n_estimators, int):
+        return None
+    # The first forests did not record it: they had six balanced bags per ratio-10 bag.
+    return model.n_estimators + max(model.n_estimators // BALANCED_BAGS_PER_RATIO_BAG, 1)
 
 
 def _untuned_weights(forest: Forest, bags: Bags) -> NDArray[np.bool_]:

@@ -10,6 +10,9 @@ BINS = (np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.uint32))
 
 MAX_CLASSES = 256
 
+MAX_DIVIDED_NODES = 256
+"""Maximum number of nodes of a tree that divides its votes: the number of a node must fit into a `CLASS`."""
+
 STUMP = np.dtype(
     [
         ("feature", np.int32),  # -1: no split, all rows take the left branch

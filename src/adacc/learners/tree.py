@@ -224,8 +224,9 @@ class Trees:
             confidence = nodes["confidence"] = fields.finite("node_confidence", n_nodes)
             if n_classes != 2 or confidence.min() < 0.5 or confidence.max() > 1.0:
                 raise ValueError("node_confidence.npy must hold numbers from 0.5 to 1, for two classes")
-            if sizes[np.repeat(np.arange(len(sizes)), sizes)[confidence < 1.0]].max(initial=0) > dtypes.MAX_CLASSES:
-                raise ValueError(f"a tree with confidences below 1 must have at most {dtypes.MAX_CLASSES} nodes")
+            divided = np.repeat(sizes, sizes)[confidence < 1.0]
+            if divided.max(initial=0) > dtypes.MAX_DIVIDED_NODES:
+                raise ValueError(f"a tree with confidences below 1 must have at most {dtypes.MAX_DIVIDED_NODES} nodes")
         check_cuts(nodes, bin_mapper.features, "node")
         check_class_numbers(nodes["class"], n_classes, "node_class")
         # A child must come after its parent in the same tree, so that every path ends.
