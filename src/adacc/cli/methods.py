@@ -168,11 +168,11 @@ def _format_own(own: Own, info: MethodInfo | None) -> str:
 
 def _wrap_paragraphs(text: str) -> str:
     """Wrap the paragraphs that are wider than the terminal."""
-    paragraphs = text.split("\n\n")
-    return "\n\n".join(
-        fill(each.replace("\n", " "), terminal_width()) if max(map(len, each.splitlines())) > terminal_width() else each
-        for each in paragraphs
-    )
+    width, paragraphs = terminal_width(), text.split("\n\n")
+    for i, each in enumerate(paragraphs):
+        if max(map(len, each.splitlines())) > width:
+            paragraphs[i] = fill(each.replace("\n", " "), width, break_on_hyphens=False)
+    return "\n\n".join(paragraphs)
 
 
 def _format_baseline(other: MethodInfo) -> str:
