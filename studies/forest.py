@@ -218,7 +218,9 @@ def main() -> None:
     if options.scores is not None:
         table = unseen(Store(options.scores), options.data_dir)
         table.to_csv(options.results / "unseen.csv", index=False, float_format="%.4f")
-    paper, further = (read_summary(each) for each in (options.results, options.results.parent / "forest-extra"))
+    paper, further, test = (
+        read_summary(options.results.parent / name) for name in (options.results.name, "forest-extra", "forest-test")
+    )
     both = Study(paper, further)
     fill(
         DOCUMENT,
@@ -227,6 +229,9 @@ def main() -> None:
             "tests": tests(Study(paper, further, partial=True)),
             "paper": means(Study(paper)),
             "further": means(Study(further)),
+            "test-means": means(Study(test)),
+            "test-tests": tests(Study(test)),
+            "test-sets": by_set(Study(test)),
             "sets": by_set(both),
             "unseen": on_unseen(pd.read_csv(options.results / "unseen.csv")),
             "candidates": candidates(pd.read_csv(options.results / "prototypes.csv")),
