@@ -175,6 +175,7 @@ def test_separable_classes_have_finite_votes():
     assert scores[y == 1].min() > scores[y == 0].max()
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(("n_rows", "n_rare"), [(300, 15), (12_000, 60)])
 def test_a_forest_ranks_rare_rows_with_a_linear_signal_as_well_as_logistic_regression(n_rows, n_rare):
     """Without linear bags, its AUC is smaller by 0.05 and 0.02."""
