@@ -122,8 +122,8 @@ def _forests(data: Data, threads: int, repeats: int) -> Forests:
 
 
 def _repeated(X: Any) -> Any:
-    """The rows again and again, up to the number that is predicted."""
-    at = np.resize(np.arange(X.shape[0]), PREDICTED_ROWS)
+    """As many rows as are predicted, drawn at random: a processor learns the branches of rows that recur in order."""
+    at = np.random.default_rng(0).integers(X.shape[0], size=PREDICTED_ROWS)
     return X.iloc[at] if hasattr(X, "iloc") else X[at]
 
 
