@@ -113,7 +113,7 @@ def _forests(data: Data, threads: int, repeats: int) -> Forests:
     }
     boosted = XGBClassifier(n_estimators=100, max_depth=6, n_jobs=threads, random_state=0)
     models[BOOSTED], rows[BOOSTED] = boosted.fit(rows[THEIRS][0], train.y), rows[THEIRS]
-    many = {name: _repeated(test_rows) for name, (_, test_rows) in rows.items()}
+    many = {name: _drawn(test_rows) for name, (_, test_rows) in rows.items()}
     predict = take_turns({name: _timed(model.predict, many[name]) for name, model in models.items()}, repeats)
     n_trees = {OURS: models[OURS].n_iter_, THEIRS: 100, BOOSTED: 100}
     row = many[OURS][:1]
@@ -121,7 +121,7 @@ def _forests(data: Data, threads: int, repeats: int) -> Forests:
     return Forests(train.shape, fit, predict, n_trees, one_row, accuracy)
 
 
-def _repeated(X: Any) -> Any:
+def _drawn(X: Any) -> Any:
     """As many rows as are predicted, drawn at random: a processor learns the branches of rows that recur in order."""
     at = np.random.default_rng(0).integers(X.shape[0], size=PREDICTED_ROWS)
     return X.iloc[at] if hasattr(X, "iloc") else X[at]
