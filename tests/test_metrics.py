@@ -79,17 +79,85 @@ def test_one_class_has_no_area():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: metrics.confusion([0, 1], [0]), r"the same length, got shapes \(2,\), \(1,\)"),
-        (lambda: metrics.confusion([], []), "must not be empty"),
+        (lambda: metrics.confusion([0, 1], [0]), "y_true and y_pred must have the same length, got 2 and 1"),
+        (lambda: metrics.auc([0, 1], [0.5]), "y_true and y_score must have the same length, got 2 and 1"),
+        (lambda: metrics.auc([0, 1], [[0.5, 0.5], [0.2, 0.8]]), r"y_score must .*, got the shape \(2, 2\)"),
         (lambda: metrics.confusion([0, 1], [0, 2], labels=[0, 1]), r"but 2 is not among \[0, 1\]"),
         (lambda: metrics.tpr([0, 1, 2], [0, 1, 2]), r"pos_label must be the positive class, one of \[0, 1, 2\]"),
         (lambda: metrics.auc([0, 1], [0.1, np.nan]), "y_score must not contain NaN, got NaN in row 1"),
+        (lambda: metrics.gmean([0, np.nan], [0, 1]), "y_true must not contain NaN, got NaN in row 1"),
+        (lambda: metrics.tnr([0, 1], [np.nan, 1]), "y_pred must not contain NaN, got NaN in row 0"),
         (lambda: metrics.f1([0, 1], [0, 1], sample_weight=[1]), "one value for each of the 2 rows"),
     ],
 )
 def test_errors(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+OF_LABELS = [metrics.confusion, metrics.tpr, metrics.tnr, metrics.balanced_accuracy, metrics.gmean, metrics.f1,
+             metrics.cost_loss, metrics.savings_score]  # fmt: skip
+OF_SCORES = [metrics.auc, lambda true, scores, **options: metrics.opm(true, true, scores, **options),
+             lambda true, scores, **options: metrics.evaluate(true, true, scores, **options)]  # fmt: skip
+OF_TRUE = [lambda true, _, **options: metrics.naive_baseline(true, **options)]
+
+
+@pytest.mark.parametrize("measure", [*OF_LABELS, *OF_SCORES, *OF_TRUE])
+class TestInvalidInput:
+    """Every measure, as a table: what is no valid input is named."""
+
+    def test_no_rows(self, measure):
+        with pytest.raises(ValueError, match=r"y_true must have one value for each row, .* got the shape \(0,\)"):
+            measure([], [])
+
+    @pytest.mark.parametrize(
+        ("weight", "message"),
+        [
+            ([1, -1, 1], "sample_weight must be not negative, got -1.0 in row 1"),
+            ([1, 1, np.nan], "sample_weight must be finite, got nan in row 2"),
+            ([np.inf, 1, 1], "sample_weight must be finite, got inf in row 0"),
+            ([0, 0, 0], "sample_weight must not be zero for every row"),
+            ([1, 1], "sample_weight must have one value for each of the 3 rows"),
+        ],
+    )
+    def test_weights(self, measure, weight, message):
+        with pytest.raises(ValueError, match=message):
+            measure([0, 1, 1], [0, 1, 1], sample_weight=weight)
+
+
+@pytest.mark.parametrize(
+    "measure", [each for each in [*OF_LABELS, *OF_SCORES, *OF_TRUE] if each not in (
+        metrics.confusion, metrics.balanced_accuracy, metrics.gmean)]
+)  # fmt: skip
+def test_a_positive_class_that_does_not_occur(measure):
+    for pos_label in ("1", 2):
+        with pytest.raises(ValueError, match=rf"pos_label must be one of the labels \[0, 1\], got {pos_label!r}"):
+            measure([0, 1, 1], [0, 1, 1], pos_label=pos_label)
+    with pytest.raises(ValueError, match="pos_label must be one of the labels"):
+        measure([0, 0], [0, 0], pos_label="1")
+    measure([0, 0], [0, 0], pos_label=1)  # a fold without positive rows
+
+
+def test_savings_where_alerts_gain():
+    """Each true positive gains 100: the perfect predictions gain more than the best constant one, a miss gains less."""
+    true, gains = np.array([0, 0, 0, 1, 1]), {"fp_cost": 5, "tp_cost": -100}
+    always = -2 * 100 + 3 * 5
+    assert metrics.naive_baseline(true, **gains) == ("one", always)
+    assert metrics.savings_score(true, true, **gains) == pytest.approx((200 + always) / -always)
+    assert metrics.savings_score(true, np.ones(5), **gains) == 0.0
+    assert metrics.savings_score(true, np.array([0, 0, 0, 0, 1]), **gains) == pytest.approx((100 + always) / -always)
+    assert metrics.savings_score(true, np.zeros(5), **gains) == -1.0
+
+
+@given(rows, st.integers(0, 10**6))
+def test_savings_are_positive_where_predictions_cost_less(rows, seed):
+    true, predicted, _, weight = map(np.array, zip(*rows, strict=True))
+    names = ("fp_cost", "fn_cost", "tp_cost", "tn_cost")
+    costs = dict(zip(names, np.random.default_rng(seed).normal(0.0, 9.0, (4, len(true))), strict=True))
+    given = {**costs, "pos_label": True, "sample_weight": weight}
+    baseline, cost = metrics.naive_baseline(true, **given).cost, metrics.cost_loss(true, predicted, **given)
+    score = metrics.savings_score(true, predicted, **given)
+    assert np.sign(np.round(score, 9)) == np.sign(np.round(baseline - cost, 9))
 
 
 def cost_by_hand(true, predicted, fp_cost, fn_cost, tp_cost, tn_cost, weight):

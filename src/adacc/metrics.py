@@ -51,11 +51,7 @@ def confusion(
     array([[2., 1.],
            [1., 1.]])
     """
-    true, predicted = np.asarray(y_true), np.asarray(y_pred)
-    if true.ndim != 1 or true.shape != predicted.shape:
-        raise ValueError(f"y_true and y_pred must have the same length, got shapes {true.shape}, {predicted.shape}")
-    if len(true) == 0:
-        raise ValueError("y_true must not be empty")
+    true, predicted = _pair(y_true, "y_pred", y_pred)
     order = np.union1d(true, predicted) if labels is None else np.asarray(labels)
     place = {label: at for at, label in enumerate(order.tolist())}
     unknown = [label for label in [*np.unique(true).tolist(), *np.unique(predicted).tolist()] if label not in place]
@@ -134,7 +130,7 @@ def f1(y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None, sample_we
     >>> f1([0, 0, 0, 1, 1], [0, 0, 1, 1, 0])
     0.5
     """
-    labels = np.union1d(y_true, y_pred)
+    labels = np.union1d(*_pair(y_true, "y_pred", y_pred))
     if pos_label is None and len(labels) > 2:
         each = [f1(y_true, y_pred, pos_label=label, sample_weight=sample_weight) for label in labels]
         return float(np.mean(each))
@@ -157,13 +153,9 @@ def auc(
     >>> auc([0, 0, 0, 1, 1], [0.1, 0.4, 0.3, 0.4, 0.9])
     0.9166666666666666
     """
-    true, scores = np.asarray(y_true), np.asarray(y_score, dtype=np.float64)
-    if true.ndim != 1 or true.shape != scores.shape:
-        raise ValueError(f"y_true and y_score must have the same length, got shapes {true.shape}, {scores.shape}")
-    if np.isnan(scores).any():
-        raise ValueError(f"y_score must not contain NaN, got NaN in row {int(np.argmax(np.isnan(scores)))}")
+    true, scores = _pair(y_true, "y_score", np.asarray(y_score, dtype=np.float64))
     weight = _weights(sample_weight, len(true))
-    positive = true == _positive(true, pos_label, weight)
+    positive = true == _positive(true, true, pos_label, weight)
     _, level = np.unique(scores, return_inverse=True)
     positives, others = np.bincount(level, weight * positive), np.bincount(level, weight * ~positive)
     pairs = positives.sum() * others.sum()
@@ -248,10 +240,9 @@ def cost_loss(
     >>> cost_loss([0, 0, 0, 1, 1], [0, 0, 1, 1, 0], fp_cost=5, fn_cost=[10, 20, 30, 40, 50])
     55.0
     """
-    true, positive, cost = _costs_by_row(y_true, fp_cost, fn_cost, tp_cost, tn_cost, pos_label, sample_weight)
-    predicted = np.asarray(y_pred)
-    if predicted.shape != true.shape:
-        raise ValueError(f"y_true and y_pred must have the same length, got shapes {true.shape}, {predicted.shape}")
+    true, predicted = _pair(y_true, "y_pred", y_pred)
+    costs = (fp_cost, fn_cost, tp_cost, tn_cost)
+    positive, cost = _costs_by_row(true, predicted, *costs, pos_label, sample_weight)
     total = float(np.where(predicted == positive, cost[1], cost[0]).sum())
     return total / float(_weights(sample_weight, len(true)).sum()) if normalize else total
 
@@ -281,7 +272,8 @@ def naive_baseline(
     >>> naive_baseline([0, 0, 0, 1, 1], fp_cost=5, fn_cost=[10, 20, 30, 40, 50])
     Baseline(prediction='one', cost=15.0)
     """
-    _, _, cost = _costs_by_row(y_true, fp_cost, fn_cost, tp_cost, tn_cost, pos_label, sample_weight)
+    true = _labels(y_true, "y_true")
+    _, cost = _costs_by_row(true, true, fp_cost, fn_cost, tp_cost, tn_cost, pos_label, sample_weight)
     zero, one = cost.sum(axis=1).tolist()
     return Baseline("one", one) if one < zero else Baseline("zero", zero)
 
@@ -301,8 +293,9 @@ def savings_score(
 ) -> float:
     """Share of the cost of a constant prediction that the predictions save [Correa Bahnsen et al. 2014].
 
-    1 - cost / cost of the baseline: 1 if the predictions cost nothing, 0 if they cost as much as the baseline, negative
-    if they cost more; NaN if the baseline costs nothing.
+    (cost of the baseline - cost) / |cost of the baseline|: 1 if the predictions cost nothing, 0 if they cost as much as
+    the baseline, negative if they cost more; NaN if the baseline costs nothing. A negative cost is a gain: if the
+    baseline gains, the score is the additional gain as a share of that of the baseline, and can exceed 1.
 
     Examples
     --------
@@ -313,30 +306,26 @@ def savings_score(
     """
     if baseline not in ("zero_one", "zero", "one"):
         raise ValueError(f"baseline must be 'zero_one', 'zero' or 'one', got {baseline!r}")
+    true, predicted = _pair(y_true, "y_pred", y_pred)
     costs = (fp_cost, fn_cost, tp_cost, tn_cost)
-    _, _, by_row = _costs_by_row(y_true, *costs, pos_label, sample_weight)
+    positive, by_row = _costs_by_row(true, predicted, *costs, pos_label, sample_weight)
     zero, one = by_row.sum(axis=1).tolist()
     reference = {"zero_one": min(zero, one), "zero": zero, "one": one}[baseline]
-    cost = cost_loss(
-        y_true, y_pred, fp_cost=fp_cost, fn_cost=fn_cost, tp_cost=tp_cost, tn_cost=tn_cost, pos_label=pos_label,
-        sample_weight=sample_weight,
-    )  # fmt: skip
-    return 1.0 - cost / reference if reference else float("nan")
+    cost = float(np.where(predicted == positive, by_row[1], by_row[0]).sum())
+    return (reference - cost) / abs(reference) if reference else float("nan")
 
 
 def _costs_by_row(
-    y_true: ArrayLike,
+    true: NDArray[Any],
+    predicted: NDArray[Any],
     fp_cost: ArrayLike,
     fn_cost: ArrayLike,
     tp_cost: ArrayLike,
     tn_cost: ArrayLike,
     pos_label: Any,
     sample_weight: ArrayLike | None,
-) -> tuple[NDArray[Any], Any, Array]:
-    """The labels, the positive class, and the weighted cost of each row for a negative and a positive prediction."""
-    true = np.asarray(y_true)
-    if true.ndim != 1 or len(true) == 0:
-        raise ValueError(f"y_true must have one label for each row, got the shape {true.shape}")
+) -> tuple[Any, Array]:
+    """The positive class, and the weighted cost of each row for a negative and a positive prediction."""
     given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
     costs = {name: np.asarray(cost, dtype=np.float64) for name, cost in given.items()}
     for name, cost in costs.items():
@@ -347,11 +336,11 @@ def _costs_by_row(
         if not np.isfinite(cost).all():
             raise ValueError(f"{name} must be finite, got {cost.flat[int(np.argmin(np.isfinite(cost)))]}")
     weight = _weights(sample_weight, len(true))
-    positive = _positive(true, pos_label, weight)
+    positive = _positive(true, predicted, pos_label, weight)
     is_positive = true == positive
     negative_prediction = np.where(is_positive, costs["fn_cost"], costs["tn_cost"])
     positive_prediction = np.where(is_positive, costs["tp_cost"], costs["fp_cost"])
-    return true, positive, weight * np.array([negative_prediction, positive_prediction])
+    return positive, weight * np.array([negative_prediction, positive_prediction])
 
 
 def _recalls(y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None) -> Array:
@@ -363,15 +352,37 @@ def _recalls(y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | No
 
 def _against_the_rest(y_true: ArrayLike, y_pred: ArrayLike, pos_label: Any, sample_weight: Any) -> list[list[float]]:
     """The confusion of the positive class with all others: [[TN, FP], [FN, TP]]."""
-    true = np.asarray(y_true)
-    positive = _positive(true, pos_label, _weights(sample_weight, len(true)))
+    true, predicted = _pair(y_true, "y_pred", y_pred)
+    positive = _positive(true, predicted, pos_label, _weights(sample_weight, len(true)))
     return confusion(
-        true == positive, np.asarray(y_pred) == positive, labels=[False, True], sample_weight=sample_weight
+        true == positive, predicted == positive, labels=[False, True], sample_weight=sample_weight
     ).tolist()
 
 
-def _positive(true: NDArray[Any], pos_label: Any, weight: Array) -> Any:
+def _pair(y_true: ArrayLike, name: str, values: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The true labels, and the predicted labels or scores, called `name` in errors."""
+    true, predicted = _labels(y_true, "y_true"), _labels(values, name)
+    if true.shape != predicted.shape:
+        raise ValueError(f"y_true and {name} must have the same length, got {len(true)} and {len(predicted)}")
+    return true, predicted
+
+
+def _labels(values: ArrayLike, name: str) -> NDArray[Any]:
+    array = np.asarray(values)
+    if array.ndim != 1 or len(array) == 0:
+        raise ValueError(f"{name} must have one value for each row, and at least one row, got the shape {array.shape}")
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise ValueError(f"{name} must not contain NaN, got NaN in row {int(np.argmax(np.isnan(array)))}")
+    return array
+
+
+def _positive(true: NDArray[Any], predicted: NDArray[Any], pos_label: Any, weight: Array) -> Any:
+    """The positive class; `pos_label` must occur, unless all labels are equal and may be those of the other class."""
     if pos_label is not None:
+        known = np.union1d(true, predicted).tolist()
+        of_one_kind = isinstance(pos_label, str) == isinstance(known[0], str)
+        if pos_label not in known and (len(known) > 1 or not of_one_kind):
+            raise ValueError(f"pos_label must be one of the labels {known}, got {pos_label!r}")
         return pos_label
     labels, number = np.unique(true, return_inverse=True)
     if len(labels) > 2:
@@ -384,6 +395,12 @@ def _weights(sample_weight: ArrayLike | None, n_rows: int) -> Array:
     weight = np.ones(n_rows) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if weight.shape != (n_rows,):
         raise ValueError(f"sample_weight must have one value for each of the {n_rows} rows, got shape {weight.shape}")
+    for invalid, wanted in ((~np.isfinite(weight), "finite"), (weight < 0.0, "not negative")):
+        if invalid.any():
+            row = int(np.argmax(invalid))
+            raise ValueError(f"sample_weight must be {wanted}, got {weight[row]} in row {row}")
+    if not weight.any():
+        raise ValueError("sample_weight must not be zero for every row")
     return weight
 
 
