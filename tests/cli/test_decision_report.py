@@ -152,6 +152,42 @@ def test_the_page_has_the_mean_cost_that_the_rule_stated(folder):
         assert ("Mean cost of a row" in page.read_text()) == has_row
 
 
+def test_a_column_is_read_as_in_compare(tmp_path):
+    """Subgroups and days of local times, from columns that are features and columns that are not."""
+    rng = np.random.default_rng(1)
+    n = 400
+    frame = pd.DataFrame({"a": rng.normal(size=n), "b": rng.normal(size=n)})
+    frame["label"] = np.where(frame["a"] + rng.normal(size=n) > 1.0, "yes", "no")
+    frame["code"] = rng.choice(["01", "1", "2"], n)
+    frame["town"] = rng.choice(["Bonn", "NA", "n/a", "", "Köln"], n)
+    frame["price"] = [f"{each:.2f}".replace(".", ",") for each in rng.gamma(2.0, 30.0, n)]
+    hours = pd.to_datetime("2024-01-01 22:00", utc=True) + pd.to_timedelta(np.arange(n), unit="h")
+    frame["time"] = [each.isoformat() for each in hours.tz_convert("Asia/Tokyo")]
+    data, columns = tmp_path / "t.csv", ("code", "town", "price")
+    frame.to_csv(data, index=False, sep=";", decimal=",")
+    report = [part for name in columns for part in ("--subgroup", name)]
+    report += ["--time", "time", "--decimal", ",", "--json", tmp_path / "found.json"]
+    evaluations, comparisons = [], []
+    for dropped in ("code,town,price", "b"):
+        train = ["train", data, "--target", "label", "--drop", dropped, "--time", "time", "--decimal", ","]
+        model = ["--method", "adacc1", "--rounds", 3, "--folds", 0, "--model", tmp_path / "m.adacc"]
+        assert command(*train, *model)[0] == 0
+        assert command("evaluate", tmp_path / "m.adacc", data, *report)[0] == 0
+        evaluations.append(json.loads((tmp_path / "found.json").read_text())["assessment"])
+        compare = ["compare", data, "--target", "label", "--methods", "adaboost", "--rounds", 3, "--folds", 2]
+        assert command(*compare, "--drop", dropped, "--jobs", 1, "--quiet", *report)[0] == 0
+        comparisons.append(json.loads((tmp_path / "found.json").read_text())["decision"]["assessment"])
+    for found in (*evaluations, *comparisons):
+        names = {name: [each["name"] for each in found["subgroups"][name]] for name in columns}
+        assert names["code"] == ["01", "1", "2"]
+        assert names["town"] == ["Bonn", "Köln", "(missing)"]
+        assert len(names["price"]) == 4
+        assert names["price"][0].startswith("≤ ")
+        assert found["periods"]["periods"][-1]["last_day"] == max(frame["time"])[:10] == "2024-01-18"
+    for found in evaluations:  # a comparison in time order has no test rows among the first rows
+        assert found["periods"]["periods"][0]["first_day"] == min(frame["time"])[:10] == "2024-01-02"
+
+
 WRONG = [
     (["--baseline-column", "region"], "'region' must hold labels of the target ('fraud', 'fine'), yes and no, or 1"),
     (["--baseline-column", "flaged"], "has no column 'flaged'; did you mean 'flagged'?"),

@@ -51,6 +51,45 @@ def test_what_is_scored_comes_after_what_is_trained_on():
     assert sizes == sorted(sizes)
 
 
+TIME_FORMS = {
+    "ISO dates": "%Y-%m-%d", "ISO times": "%Y-%m-%dT%H:%M:%S", "basic ISO dates": "%Y%m%d", "slashes": "%Y/%-m/%-d",
+    "points": "%Y.%m.%d", "US": "%m/%d/%Y", "European": "%d.%m.%Y", "month names": "%Y-%b-%d", "words": "%b %d, %Y",
+    "two-digit years": "%d-%b-%y",
+}  # fmt: skip
+READ_FORMS = ("ISO dates", "ISO times", "basic ISO dates", "slashes", "points")
+
+
+@pytest.mark.parametrize("form", TIME_FORMS)
+def test_folds_follow_the_calendar_or_the_form_is_refused(form):
+    days = pd.to_datetime("2023-01-01") + pd.to_timedelta(np.random.default_rng(2).permutation(100) * 7, unit="D")
+    text = days.strftime(TIME_FORMS[form])
+    if form not in READ_FORMS:
+        with pytest.raises(TableError, match=rf"a.csv: the column 'time' must hold dates.*got '{text[0]}' in row 1"):
+            make_splits(problem(RARE, time=text), folds=4, repeats=1, seed=0)
+        return
+    for split in make_splits(problem(RARE, time=text), folds=4, repeats=1, seed=0):
+        assert days[split.train].max() < days[split.test].min()
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_numbers_are_in_their_order_also_as_text(as_text):
+    number = np.random.default_rng(3).permutation(100) / 4
+    given = [str(each) for each in number] if as_text else number
+    for split in make_splits(problem(RARE, time=given), folds=4, repeats=1, seed=0):
+        assert number[split.train].max() < number[split.test].min()
+
+
+def test_times_with_offsets_are_in_the_order_of_their_instants():
+    hours = np.random.default_rng(4).permutation(100)
+    instants = pd.to_datetime("2024-03-30 22:00Z") + pd.to_timedelta(hours, unit="h")
+    zones = ["Asia/Tokyo", "America/New_York"]  # by the clock, the times of one zone are all later
+    text = [instant.tz_convert(zones[i % 2]).isoformat() for i, instant in enumerate(instants)]
+    for split in make_splits(problem(RARE, time=text), folds=4, repeats=1, seed=0):
+        assert hours[split.train].max() < hours[split.test].min()
+    with pytest.raises(TableError, match=r"offset from UTC, or none, got '2024.*' and '2024-01-01 00:00', whose order"):
+        make_splits(problem(RARE, time=[*text[1:], "2024-01-01 00:00"]), folds=4, repeats=1, seed=0)
+
+
 @pytest.mark.parametrize(
     ("given", "options", "message"),
     [
@@ -110,7 +149,7 @@ def test_the_users_table(tmp_path):
     assert found.group.tolist() == [i % 10 for i in range(60)]
     assert found.y.sum() == 12
     assert read_problem(str(path), "ill", "no", drop=["name", "day"]).y.sum() == 48
-    assert read_problem(str(path), "ill", drop=["name"], time="day").time.dtype.kind == "M"
+    assert read_problem(str(path), "ill", drop=["name"], time="day").dependence.dtype.kind == "M"
     with pytest.raises(TableError, match=r"'name'.*leave it out"):
         read_problem(str(path), "ill", drop=["day"])
 

@@ -239,6 +239,31 @@ def test_rare_values_of_many_are_merged():
     assert np.bincount(groups.number).tolist() == [*range(22, 31), sum(range(1, 22))]
 
 
+def test_values_that_differ_stay_apart():
+    assert read_groups(["(missing)", None, "a"], "x").names == ["‘(missing)’", "a", "(missing)"]
+    assert read_groups(["01", "1", "01"], "x").names == ["01", "1"]
+    assert read_groups([2**53, 2**53 + 1], "x").names == ["9007199254740992", "9007199254740993"]
+    assert read_groups([0.1, 0.3, 0.1 + 0.2], "x").names == ["0.1", "0.3", "0.30000000000000004"]
+    named = ["2 other values"] * 9 + [each for each in "abcdefgh" for _ in range(9)] + ["y", "z"]
+    assert read_groups(named, "x").names == ["‘2 other values’", *"abcdefgh", "2 other values"]
+
+
+def test_numbers_are_one_group_in_any_notation():
+    for values in (["1", "1.0", "2", "2e0"], [1, 1.0, 2, 2.0], [1.0, 1.0, 2.0, 2.0]):
+        groups = read_groups(values, "x")
+        assert (groups.names, groups.number.tolist()) == (["1", "2"], [0, 0, 1, 1])
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9, 1e17])
+@pytest.mark.parametrize("offset", [0.0, 1.7])
+def test_the_names_of_quartiles_say_which_rows_they_have(scale, offset):
+    values = (offset + np.random.default_rng(5).random(40) * 1e-7 * (10 ** (7 * (offset == 0)))) * scale
+    groups = read_groups(values, "x")
+    assert len(set(groups.names)) == 4
+    edges = [float(groups.names[0][2:]), *(float(each.split(" to ")[1]) for each in groups.names[1:3])]
+    np.testing.assert_array_equal(groups.number, np.searchsorted(edges, values))
+
+
 def test_a_constant_column_has_no_subgroups():
     with pytest.raises(ValueError, match=r"subgroup column 'x' must have at least two values, got 'a' in all rows"):
         read_groups(["a"] * 5, "x")

@@ -72,8 +72,19 @@ def assess_rows(
         )
     costs = costs_of(spec, positive, columns)
     rows = DecidedRows(true == positive, predicted == positive, scores, today, costs)
-    times = None if options.time is None else (options.time, kept[options.time])
-    return assess(rows, {name: kept[name] for name in options.subgroup}, times).to_dict()
+    times = None if options.time is None else (options.time, _cells(kept[options.time], options.decimal))
+    return assess(rows, {name: _cells(kept[name], options.decimal) for name in options.subgroup}, times).to_dict()
+
+
+def _cells(column: pd.Series, decimal: str | None) -> Any:
+    """A column as `adacc compare` reads it, from the text or the typed values of batches."""
+    import pyarrow as pa
+    from pandas.api.types import infer_dtype
+
+    from adacc.tables import plain_cells
+
+    is_text = infer_dtype(column, skipna=True) == "string"
+    return plain_cells(pa.array(column, pa.string(), from_pandas=True), decimal or ".") if is_text else column
 
 
 def describe_rule(model_file: ModelFile, decision: Decision | None, threshold: float | None) -> dict[str, Any]:

@@ -69,7 +69,8 @@ def add_parser_to(commands: Any) -> None:
     add_comparison_columns(report)
     report.add_argument(
         "--time", metavar="COL",
-        help="Column of times, to report by period and alerts by day: dates, ISO text or whole numbers of days.",
+        help="Column of times, to report by period and alerts by day: dates, text such as 2024-01-31, or numbers of "
+        "days.",
     )  # fmt: skip
     add_cost_options(report, " (default: the costs of the model's rule, if it has some)")
     top.add_argument("--json", type=path, metavar="FILE", help="Write the results as JSON.")

@@ -206,15 +206,19 @@ def _in_memory(options: Namespace, spec: DecisionSpec | None) -> TrainingResult:
     from adacc.comparison.held_out import problem_of
     from adacc.comparison.splits import check_dependence
     from adacc.evaluation.training import fit_method
-    from adacc.tables import check_features, kinds_of, read_frame
+    from adacc.tables import check_features, kinds_of, read_frame_and_cells
 
     not_features = split_columns(options)
     with compiled_kernels("stumps", "frames", *(["trees"] if options.method in FORESTS else [])):
         opened = open_input(options)
         check_rule_columns(spec, opened, options)
-        frame = read_frame(opened, dropped_columns(options), not_features, options.target, options.categorical)
+        times = [] if options.time is None else [options.time]
+        frame, cells = read_frame_and_cells(
+            opened, dropped_columns(options), not_features, options.target, options.categorical, times
+        )
     labels = _labels(frame, options)
-    group, time = (None if name is None else frame[name] for name in (options.group, options.time))
+    group = None if options.group is None else frame[options.group]
+    time = None if options.time is None else cells[options.time]
     check_dependence(group, time, options.data)
     X = frame.drop(columns=[options.target, *not_features])
     check_features(X, options.data)

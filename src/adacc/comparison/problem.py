@@ -5,12 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from adacc.data.calendar_days import read_order
 from adacc.evaluation.measures import Measure
 
 
@@ -47,11 +49,12 @@ class BaseProblem(ABC):
     def pooled(self, rows: NDArray[np.intp], predictions: Any) -> dict[str, Any]:
         """Counts and curves of predictions of the test rows of all folds, as plain data."""
 
-    @property
+    @cached_property
     def dependence(self) -> NDArray[Any] | None:
-        """The group or the time of each row; None if rows are independent."""
-        column = self.group if self.time is None else self.time
-        return None if column is None else column.to_numpy()
+        """The group or the time of each row, which sorts in time order; None if rows are independent."""
+        if self.time is not None:
+            return read_order(self.time, str(self.time.name))
+        return None if self.group is None else self.group.to_numpy()
 
     @property
     def class_rows(self) -> NDArray[np.intp]:

@@ -12,10 +12,11 @@ import pandas as pd
 
 from adacc.comparison.binary_problem import BinaryProblem
 from adacc.comparison.multiclass_problem import MulticlassProblem
+from adacc.comparison.splits import check_dependence
 from adacc.data.columns import read
 from adacc.evaluation.subgroups import read_groups
 from adacc.evaluation.today import read_alerts
-from adacc.tables import TableError, check_features, open_table, read_frame, read_labels, read_target
+from adacc.tables import TableError, check_features, open_table, read_frame_and_cells, read_labels, read_target
 from adacc.tables.errors import missing_column
 from adacc.tables.sources import OpenTable
 
@@ -49,7 +50,11 @@ def read_problem(
     with closing(open_table(source)) as opened:
         where = opened.where
         _check_reported(opened, target, split_columns, reported)
-        frame = read_frame(opened, [name for name in dropped if name not in kept], kept, target, categorical)
+        # Columns that are reported or parsed are read as `adacc evaluate` reads them.
+        frame, cells = read_frame_and_cells(
+            opened, [name for name in dropped if name not in kept], kept, target, categorical,
+            [*subgroups, *([] if time is None else [time])],
+        )  # fmt: skip
     classes, numbers = np.unique(read_labels(frame, target, where), return_inverse=True)
     several = positive is None and len(classes) > 2
     binary = None if several else read_target(frame, target, positive, where)
@@ -60,8 +65,9 @@ def read_problem(
         "n_rows_of_source": len(frame),
         "dropped": (*(name for name in dropped if name not in split_columns), *split_columns),
         "group": None if group is None else frame[group],
-        "time": None if time is None else frame[time],
+        "time": None if time is None else cells[time],
     }
+    check_dependence(rows["group"], rows["time"], where)
     if binary is None:
         if reported:
             raise TableError(f"{where}: the decision report needs two classes, got {len(classes)}; name a positive one")
@@ -70,7 +76,7 @@ def read_problem(
         others = [label for label in classes.tolist() if label != binary.positive]
         rows |= {"baseline": baseline, "today": read_alerts(frame[baseline], baseline, binary.positive, others)}
     if subgroups:
-        rows["subgroups"] = frame[list(dict.fromkeys(subgroups))]
+        rows["subgroups"] = cells[list(dict.fromkeys(subgroups))]
         for name, column in rows["subgroups"].items():
             read_groups(column, str(name))  # raises an error now rather than after the comparison
     return BinaryProblem(where, target, binary.positive, binary.other, y=binary.y, n_labels=len(classes), **rows)
@@ -123,6 +129,7 @@ def frame_problem(
             raise ValueError(f"{argument} must have as many values as X has rows, {len(frame)}, got {len(values)}")
     rows["group"] = None if groups is None else pd.Series(np.asarray(groups), name="groups")
     rows["time"] = None if times is None else pd.Series(np.asarray(times), name="times")
+    check_dependence(rows["group"], rows["time"], MEMORY)
     table = labels.to_frame()
     classes, numbers = np.unique(read_labels(table, name, MEMORY), return_inverse=True)
     check_features(frame, MEMORY)

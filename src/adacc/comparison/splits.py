@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from adacc.comparison.problem import BaseProblem
+from adacc.data.calendar_days import read_order
 from adacc.estimators.folds import TimeSplit
 from adacc.tables import TableError
 
@@ -82,7 +83,7 @@ def _check(problem: BaseProblem, folds: int, repeats: int) -> None:
 
 
 def check_dependence(group: pd.Series | None, time: pd.Series | None, source: str) -> None:
-    """Raise if the group or time column cannot define splits."""
+    """Raise if the group or time column cannot define splits. The index of both numbers the rows of the source."""
     if group is not None and time is not None:
         raise ValueError("rows are split by `group` or by `time`, not by both: give only one of them")
     for column in (group, time):
@@ -93,26 +94,16 @@ def check_dependence(group: pd.Series | None, time: pd.Series | None, source: st
                 "leave out the row"
             )
     if time is not None:
-        _check_order(time, source)
-
-
-def _check_order(time: pd.Series, source: str) -> None:
-    """Raise if times are text whose alphabetical order is not their time order: 2024-02 sorts, 1/2/2024 does not."""
-    if pd.api.types.infer_dtype(time) != "string":
-        return
-    text = time.astype(str)
-    odd = text[~text.str.match(r"[0-9]{4}\b") | (text.str.len() != len(text.iloc[0]))]
-    if len(odd):
-        raise TableError(
-            f"{source}: row {odd.index[0] + 1}, column {time.name!r}: text such as {odd.iloc[0]!r} cannot be put in "
-            "time order; write times as 2024-01-31, or as numbers"
-        )
+        try:
+            read_order(time, str(time.name))
+        except ValueError as error:
+            raise TableError(f"{source}: {error}") from None
 
 
 def _of_repeat(problem: BaseProblem, folds: int, repeat: int, seed: int) -> Iterator[Split]:
     y = problem.y
     if problem.time is not None:
-        for train, test in TimeSplit(folds).split(groups=problem.time.to_numpy()):
+        for train, test in TimeSplit(folds).split(groups=problem.dependence):
             yield Split(repeat, train, test)
         return
     shuffled: dict[str, Any] = {"shuffle": True, "random_state": seed}

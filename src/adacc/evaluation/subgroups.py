@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -16,6 +17,11 @@ MAX_VALUES = 10
 """A numeric column with more distinct values is cut at its quartiles; of other columns, rarer values are merged."""
 
 MISSING = "(missing)"
+
+CODE = re.compile(r"\s*[-+]?0[0-9]")
+"""The begin of a number with leading zeros, such as a postcode."""
+
+INTEGER = re.compile(r"[-+]?[0-9]+")
 
 CHECKED = ("recall", "precision")
 """Measures of a group that are compared with those of all rows."""
@@ -61,7 +67,8 @@ class Grouping(NamedTuple):
 def read_groups(values: Any, name: str) -> Grouping:
     """The groups of a column: its values, or the quartiles of numbers.
 
-    Raises ValueError if all rows have the same value.
+    Numbers are equal by value, also in text (1 and 1.0), except that text with leading zeros is a code: 01 and 1 are
+    two groups. Raises ValueError if all rows have the same value.
 
     Examples
     --------
@@ -71,12 +78,13 @@ def read_groups(values: Any, name: str) -> Grouping:
     >>> read_groups(range(100), "age").names
     ['≤ 24.75', '24.75 to 49.5', '49.5 to 74.25', '> 74.25']
     """
-    column = pd.Series(values).reset_index(drop=True)
-    numbers = _as_numbers(column)
-    if numbers is not None and len(np.unique(numbers[~np.isnan(numbers)])) > MAX_VALUES:
-        names, number = _quartiles(numbers)
+    codes, distinct = pd.factorize(pd.Series(values).reset_index(drop=True).astype(object))
+    numbers = _as_numbers(distinct.tolist())
+    if numbers is not None and len(set(numbers)) > MAX_VALUES:
+        names, number = _quartiles(np.array([*numbers, np.nan], dtype=np.float64)[codes])
     else:
-        names, number = _distinct(column, numbers)
+        names, number = _distinct(codes, list(map(str, distinct)) if numbers is None else numbers)
+    names = [f"‘{each}’" if each == MISSING else each for each in names]
     if (number < 0).any():
         names, number = [*names, MISSING], np.where(number < 0, len(names), number)
     if len(names) < 2:
@@ -87,14 +95,15 @@ def read_groups(values: Any, name: str) -> Grouping:
     return Grouping(names, number)
 
 
-def _as_numbers(column: pd.Series) -> Array | None:
-    """The values as numbers, NaN where they are missing; None if they are not numbers."""
-    if pd.api.types.is_bool_dtype(column.dtype):
+def _as_numbers(values: list[Any]) -> list[float | int] | None:
+    """The values as numbers, integers exactly; None if they are not numbers, or codes with leading zeros."""
+    if any(isinstance(value, bool) or (isinstance(value, str) and CODE.match(value)) for value in values):
         return None
     try:
-        return pd.to_numeric(column.astype(object)).to_numpy(dtype=np.float64, na_value=np.nan)
+        numbers = [int(value) if INTEGER.fullmatch(str(value)) else float(value) for value in values]
     except (TypeError, ValueError):
         return None
+    return numbers if np.isfinite(numbers).all() else None
 
 
 def _quartiles(numbers: Array) -> Grouping:
@@ -103,27 +112,42 @@ def _quartiles(numbers: Array) -> Grouping:
     edges = edges[edges < known.max()]
     if not len(edges):  # more than three quarters of the rows have the largest value
         edges = np.array([known[known < known.max()].max()])
-    texts = [f"{edge:.6g}" for edge in edges]
+    texts = [_text_of_edge(edge, known) for edge in edges.tolist()]
     between = [f"{low} to {high}" for low, high in pairwise(texts)]
     number = np.where(np.isnan(numbers), -1, np.searchsorted(edges, numbers))
     return Grouping([f"≤ {texts[0]}", *between, f"> {texts[-1]}"], number)
 
 
-def _distinct(column: pd.Series, numbers: Array | None) -> Grouping:
-    """The distinct values: numbers in their order, others by name; the rarest are merged if there are many."""
-    codes, values = pd.factorize(pd.Series(numbers) if numbers is not None else column.astype(object))
-    texts = [f"{value:.15g}" if numbers is not None else str(value) for value in values]
-    order = sorted(range(len(texts)), key=lambda k: values[k] if numbers is not None else texts[k])
-    place = np.empty(len(order) + 1, dtype=np.intp)
-    place[order], place[-1] = np.arange(len(order)), -1
-    number, names = place[codes], [texts[k] for k in order]
+def _text_of_edge(edge: float, values: Array) -> str:
+    """An edge with at least six digits, and as many as are needed to divide the values as the edge does."""
+    n_below = int((values <= edge).sum())
+    texts = (f"{edge:.{digits}g}" for digits in range(6, 18))
+    text = next(each for each in texts if int((values <= float(each)).sum()) == n_below)
+    return np.format_float_positional(float(text), trim="-") if "e+" in text and abs(edge) < 1e16 else text
+
+
+def _text_of_number(value: float) -> str:
+    text = f"{value:.15g}"
+    return text if float(text) == value else repr(value)
+
+
+def _distinct(codes: NDArray[np.intp], values: list[Any]) -> Grouping:
+    """The distinct values, texts or numbers, in their order; the rarest are merged if there are many.
+
+    `codes` number the values of the rows; -1 is a missing value.
+    """
+    order = {value: k for k, value in enumerate(sorted(set(values)))}
+    names = [_text_of_number(value) if isinstance(value, float) else str(value) for value in order]
+    number = np.array([*(order[value] for value in values), -1], dtype=np.intp)[codes]
     if len(names) <= MAX_VALUES:
         return Grouping(names, number)
     n_rows = np.bincount(number[number >= 0], minlength=len(names))
     kept = np.sort(np.argsort(-n_rows, kind="stable")[: MAX_VALUES - 1])
     merged = np.full(len(names) + 1, len(kept), dtype=np.intp)
     merged[kept], merged[-1] = np.arange(len(kept)), -1
-    return Grouping([*(names[k] for k in kept), f"{len(names) - len(kept)} other values"], merged[number])
+    rest = f"{len(names) - len(kept)} other values"
+    kept_names = [f"‘{name}’" if name == rest else name for name in (names[k] for k in kept)]
+    return Grouping([*kept_names, rest], merged[number])
 
 
 def by_group(

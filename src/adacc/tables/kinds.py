@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from adacc.tables.errors import TableError
-from adacc.tables.numeric_text import with_point
+from adacc.tables.numeric_text import are_plain, with_point
 from adacc.tables.text import FALSE, MISSING, TRUE
 
 if int(pa.__version__.split(".")[0]) < 24:
@@ -129,6 +129,21 @@ def as_read(column: Any) -> Any:
     # By default pandas converts integers with missing values to floats.
     mapper = NULLABLE_INTEGERS.get if column.null_count else None
     return decoded(column).to_pandas(types_mapper=mapper, date_as_object=False).array
+
+
+def plain_cells(column: Any, decimal: str = ".") -> Any:
+    """The cells of a column that is reported, such as a subgroup or a time, as a pandas array.
+
+    Text is not converted, so that ``01`` and ``1`` differ, but words for missing values are missing, and numbers get a
+    decimal point.
+    """
+    column = decoded(column)
+    if is_text(column.type):
+        column = nullify_missing_words(column)
+        if decimal != ".":
+            pointed = pc.replace_substring(column, decimal, ".")
+            column = pc.if_else(are_plain(column, decimal), pointed, column)
+    return as_read(column)
 
 
 def warn_if_rounded(column: Any, place: Place) -> None:

@@ -23,11 +23,13 @@ from adacc.tables.kinds import (
     decoded,
     is_text,
     nullify_missing_words,
+    plain_cells,
     warn_if_rounded,
 )
 from adacc.tables.labels import as_labels, warn_similar_labels
 from adacc.tables.numeric_text import GROUP_SEPARATOR, are_amounts, are_grouped, are_plain, matches, units_of
 from adacc.tables.sources import OpenTable, open_table
+from adacc.tables.text import inferred
 
 MONTH = "(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-zA-Z]*"
 DATES = (
@@ -96,17 +98,38 @@ def read_frame(
     >>> frame.dtypes.astype(str).to_dict()
     {'age': 'int64', 'town': 'category', 'seen': 'datetime64[ms]'}
     """
+    return read_frame_and_cells(source, drop, keep, target, categorical)[0]
+
+
+def read_frame_and_cells(
+    source: Source | OpenTable,
+    drop: Iterable[str] = (),
+    keep: Iterable[str] = (),
+    target: str | None = None,
+    categorical: Iterable[str] = (),
+    cells: Collection[str] = (),
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The frame of `read_frame`, and the columns `cells` as `plain_cells` returns them.
+
+    These can be features, or columns to keep.
+    """
     with closing(open_table(source)) as opened:
         others = {*keep, *([] if target is None else [target])}
         columns = columns_to_read(opened, target, list(drop), others)
         codes = set(categorical)
         check_categorical(opened, codes, [name for name in columns if name not in others])
-        table = opened.table(columns, as_text=[*codes, *([] if target is None else [target])])
+        as_text = {*codes, *([] if target is None else [target])}
+        table = opened.table(columns, as_text={*as_text, *cells})
         if table.num_rows == 0:
             raise TableError(f"{opened.where} has no rows, only column names")
-        frame = {}
+        frame: dict[str, Any] = {}
+        reported: dict[str, Any] = {}
         for name in columns:
             column, place = table[name], Place(opened.where, name, decimal=opened.decimal)
+            if name in cells:
+                reported[name] = plain_cells(column, opened.decimal)
+                if not opened.typed and name not in as_text:
+                    column = inferred(column, opened.decimal)
             if name == target:
                 frame[name] = as_labels(column, place, opened.typed)
                 warn_similar_labels(frame[name], place)
@@ -118,7 +141,7 @@ def read_frame(
             else:
                 frame[name] = _feature(column, place, opened.typed)
                 _warn_if_padded(column, opened.padded.get(name), place)
-        return pd.DataFrame(frame)
+        return pd.DataFrame(frame), pd.DataFrame(reported)
 
 
 def columns_to_read(opened: OpenTable, target: str | None, drop: Sequence[str], others: set[str]) -> list[str]:

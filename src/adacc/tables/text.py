@@ -136,12 +136,7 @@ class TextFile:
                 invalid_row_handler=self._note,
             ),
             "convert_options": arrow_csv.ConvertOptions(
-                include_columns=list(columns),
-                column_types=types,
-                null_values=list(MISSING),
-                decimal_point=self.decimal,
-                true_values=list(TRUE),
-                false_values=list(FALSE),
+                include_columns=list(columns), column_types=types, **_cells(self.decimal)
             ),
         }
 
@@ -161,6 +156,25 @@ class TextFile:
                 if self._bad_row is None:
                     raise
                 raise _wrong_cell_count(self.where, self._bad_row, quote) from None
+
+
+def inferred(column: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
+    """A column that was read as text with the type that Arrow infers."""
+    sink = pa.BufferOutputStream()
+    arrow_csv.write_csv(pa.table({"text": column}), sink)
+    table = arrow_csv.read_csv(
+        pa.BufferReader(sink.getvalue()),
+        parse_options=arrow_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+        convert_options=arrow_csv.ConvertOptions(**_cells(decimal)),
+    )
+    return table["text"]
+
+
+def _cells(decimal: str) -> dict[str, Any]:
+    """How Arrow reads cells."""
+    return {
+        "null_values": list(MISSING), "decimal_point": decimal, "true_values": list(TRUE), "false_values": list(FALSE),
+    }  # fmt: skip
 
 
 def _wrong_cell_count(where: str, row: Any, quote: str) -> TableError:
