@@ -137,7 +137,7 @@ def test_a_notebook_shows_names_as_text(tmp_path):
     [
         ({"methods": "nope"}, "method 'nope' is unknown"),
         ({"metric": "nope"}, "metric must be one of balanced_accuracy"),
-        ({"folds": 1}, "folds must be at least 2, got 1"),
+        ({"folds": 1}, "folds must be a whole number of at least 2, got 1"),
         ({"groups": [1, 2]}, "groups must have as many values as X has rows, 240, got 2"),
         ({"X": np.zeros(3)}, "X must be a frame or an array with two dimensions, got ndarray"),
         ({"y": ["a"] * 240}, "label"),

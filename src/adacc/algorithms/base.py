@@ -87,9 +87,9 @@ class Rule:
     def __post_init__(self) -> None:
         for field in fields(self):
             value, allowed = getattr(self, field.name), self.allowed.get(field.name)
-            if allowed and value not in allowed:
+            if allowed and not (isinstance(value, str) and value in allowed):
                 names = " or ".join(repr(name) for name in allowed)
-                raise ValueError(f"{field.name} must be {names}, got {value!r}")
+                raise ValueError(f"{field.name} must be {names}, got {value!r:.80}")
 
     @described(ARGUMENTS, returns="ndarray of shape (n_classes,)")
     def initial(self, costs: Array) -> Array:

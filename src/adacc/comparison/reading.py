@@ -125,7 +125,11 @@ def frame_problem(
     labels = pd.Series(np.asarray(y), name=name)
     rows: dict[str, Any] = {"X": frame, "n_rows_of_source": len(frame)}
     for argument, values in {"y": labels, "groups": groups, "times": times}.items():
-        if values is not None and len(values) != len(frame):
+        if values is None:
+            continue
+        if np.ndim(values) != 1:
+            raise ValueError(f"{argument} must have one value for each row of X, got the shape {np.shape(values)}")
+        if len(values) != len(frame):
             raise ValueError(f"{argument} must have as many values as X has rows, {len(frame)}, got {len(values)}")
     rows["group"] = None if groups is None else pd.Series(np.asarray(groups), name="groups")
     rows["time"] = None if times is None else pd.Series(np.asarray(times), name="times")
@@ -133,6 +137,8 @@ def frame_problem(
     table = labels.to_frame()
     classes, numbers = np.unique(read_labels(table, name, MEMORY), return_inverse=True)
     check_features(frame, MEMORY)
+    if positive is not None and (np.ndim(positive) or positive not in classes.tolist()):
+        raise ValueError(f"positive must be one of the labels {classes.tolist()}, got {positive!r:.80}")
     if positive is None and len(classes) > 2:
         return MulticlassProblem(MEMORY, name, tuple(classes.tolist()), y=numbers.astype(np.int8), **rows)
     binary = read_target(table, name, positive, MEMORY)
@@ -148,6 +154,10 @@ def _as_frame(X: Any) -> pd.DataFrame:
         raise ValueError(f"X must be a frame or an array with two dimensions, got {type(X).__name__}")
     else:
         frame = pd.DataFrame(np.asarray(X)).infer_objects().add_prefix("x")
+    if frame.columns.nlevels > 1:
+        raise ValueError(
+            f"X must have one name for each column, got a MultiIndex of {frame.columns.nlevels} levels; join the levels"
+        )
     frame.columns = frame.columns.astype(str)
     table = read(frame)
     order = np.arange(len(frame), dtype=np.uint32)

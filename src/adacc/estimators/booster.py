@@ -26,7 +26,7 @@ from adacc.estimators.input_validation import columns_of, columns_restored_on_fa
 from adacc.estimators.monotonic import constrain
 from adacc.estimators.parameters import parameters
 from adacc.estimators.provenance import check_same_training, training_record
-from adacc.estimators.settings import check_takes_row_costs, read_settings
+from adacc.estimators.settings import check_growth, check_takes_row_costs, read_settings
 from adacc.model.decision_spec import DecisionSpec, read_decision
 from adacc.model.ensemble import Ensemble
 from adacc.model.fitted import FittedModel, TuningScores
@@ -120,6 +120,7 @@ class BaseBoosting(CallbackSupportMixin, BaseAdditiveClassifier):
             training_set = read_training(
                 self, X, y, sample_weight, groups, reset=start is None, sample_cost=sample_cost
             )
+            check_growth(settings.growth, len(training_set.y), training_set.table.n_columns)
             settings = constrain(settings, self, training_set.table.categorical, len(training_set.classes))
             if previous is not None:
                 _check_warm_start(previous, settings, training_set)

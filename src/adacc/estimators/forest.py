@@ -27,7 +27,16 @@ from adacc.estimators.folds import members_by_class, tuning_folds
 from adacc.estimators.forest_tuning import OBJECTIVES, TuningRows, tune_forest
 from adacc.estimators.input_validation import columns_of, columns_restored_on_failure, read_training
 from adacc.estimators.monotonic import read_monotonic_cst
-from adacc.estimators.settings import EXPECTED_COST, check_folds, one_of, read_growth, read_n_jobs, read_seed, whole
+from adacc.estimators.settings import (
+    EXPECTED_COST,
+    check_folds,
+    check_growth,
+    one_of,
+    read_growth,
+    read_n_jobs,
+    read_seed,
+    whole,
+)
 from adacc.learners.splits import CRITERIA
 from adacc.learners.tree import Trees
 from adacc.model.calibration import Calibrator
@@ -236,6 +245,8 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
             spec = None if self.decision is None else read_decision(self.decision)
             n_threads, seed = read_n_jobs(self.n_jobs), read_seed(self.random_state)
             training_set = read_training(self, X, y, sample_weight, groups)
+            growth = read_growth(self.get_params(deep=False) | {"max_depth": None})
+            check_growth(growth, len(training_set.y), training_set.table.n_columns)
             monotonic_cst = read_monotonic_cst(self, training_set.table.categorical, len(training_set.classes))
             of_classes = members_by_class(training_set.y, len(training_set.classes), self._groups_in_bags(training_set))
             has_gradient_bags = len(training_set.classes) == 2 and monotonic_cst is None

@@ -30,7 +30,7 @@ from adacc.estimators.folds import on_training_rows, search_folds
 from adacc.estimators.input_validation import columns_of, read_training, set_columns
 from adacc.estimators.monotonic import constrain
 from adacc.estimators.scoring import ranks, read_scoring, score, scores_by_counts, without_predicting
-from adacc.estimators.settings import check_takes_row_costs, whole
+from adacc.estimators.settings import check_growth, check_takes_row_costs, whole
 from adacc.estimators.unseen_categories import unseen_ignored
 from adacc.model.decision_spec import DecisionSpec, read_decision
 from adacc.model.fitted import FittedModel
@@ -202,6 +202,7 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         template = clone(self.estimator)
         check_takes_row_costs(settings, sample_cost)
         training_set = read_training(template, X, y, sample_weight, groups, sample_cost=sample_cost)
+        check_growth(settings.growth, len(training_set.y), training_set.table.n_columns)
         settings = constrain(settings, template, training_set.table.categorical, len(training_set.classes))
         columns = columns_of(template)
         grid = Grid(

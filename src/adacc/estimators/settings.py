@@ -21,6 +21,9 @@ from adacc.learners.catalog import LEARNERS
 from adacc.learners.growth import FEATURES_BY_NAME, Growth
 from adacc.learners.splits import CRITERIA
 
+MAX_WHOLE = 2**63 - 1
+"""Largest integer of the compiled code."""
+
 MULTI_CLASS = ("auto", "one_vs_one", "one_vs_rest", "joint")
 
 
@@ -37,6 +40,8 @@ def read_settings(params: dict[str, Any]) -> Settings:
         raise TypeError(f"estimator must be a classifier whose fit takes sample_weight, got {estimator!r}")
     if not isinstance(params["verbose"], bool):
         whole("verbose", params["verbose"], least=0)
+    if not isinstance(params["warm_start"], bool | np.bool_):
+        raise TypeError(f"warm_start must be True or False, got {params['warm_start']!r:.80}")
     max_bins, patience = params["max_bins"], params["n_iter_no_change"]
     n_threads = read_n_jobs(params["n_jobs"])
     return Settings(
@@ -89,6 +94,23 @@ def read_growth(params: dict[str, Any]) -> Growth:
     )
 
 
+def check_growth(growth: Growth, n_rows: int, n_features: int) -> None:
+    """Check the limits of the growth of trees that depend on the size of the training set."""
+    if isinstance(growth.max_features, int) and growth.max_features > n_features:
+        raise ValueError(
+            f"max_features must be at most the number of features, {n_features}, got {growth.max_features}; None means "
+            "all of them"
+        )
+    if growth.min_samples_leaf > max(n_rows, SMALL_LEAF):
+        raise ValueError(
+            f"min_samples_leaf must be at most the number of training rows, {n_rows}, got {growth.min_samples_leaf}"
+        )
+
+
+SMALL_LEAF = 3
+"""The default `min_samples_leaf` of the forest, which is allowed for fewer rows, too."""
+
+
 def _max_features(features: Any) -> int | float | str | None:
     names = ", ".join(map(repr, FEATURES_BY_NAME))
     wanted = f"a whole number of at least 1, a fraction of at most 1.0, {names} or None"
@@ -131,7 +153,7 @@ def read_n_jobs(n_jobs: Any) -> int:
         whole("n_jobs", n_jobs)
     if n_jobs == 0:
         raise ValueError("n_jobs must be None, a positive number of threads, or -1 for all cores, got 0")
-    return effective_n_jobs(n_jobs)
+    return int(effective_n_jobs(n_jobs))
 
 
 def read_seed(random_state: Any) -> int:
@@ -158,7 +180,7 @@ def check_folds(name: str, cv: Any, or_training: bool = False) -> None:
     """Check that `cv` is None, a number of folds or a splitter, or if allowed "training"."""
     if or_training and on_training_rows(cv):
         return
-    if cv is None or (callable(getattr(cv, "split", None)) and not isinstance(cv, str | type)):
+    if cv is None or (callable(getattr(cv, "split", None)) and not isinstance(cv, str | bytes | type)):
         return
     if not isinstance(cv, Integral) or isinstance(cv, bool):
         also = "'training', " if or_training else ""
@@ -166,14 +188,16 @@ def check_folds(name: str, cv: Any, or_training: bool = False) -> None:
     whole(name, cv, least=2)
 
 
-def whole(name: str, value: Any, least: int | None = None, or_else: str = "") -> int:
-    """Validate an integer, which must be at least `least`; `or_else` names another value that the caller accepts."""
+def whole(name: str, value: Any, least: int | None = None, or_else: str = "", most: int = MAX_WHOLE) -> int:
+    """Validate an integer from `least` to `most`; `or_else` names another value that the caller accepts."""
     wanted = "a whole number" if least is None else f"a whole number of at least {least}"
     wanted += f" or {or_else}" if or_else else ""
     if not isinstance(value, Integral) or isinstance(value, bool):
-        raise TypeError(f"{name} must be {wanted}, got {value!r}")
+        raise TypeError(f"{name} must be {wanted}, got {value!r:.80}")
     if least is not None and value < least:
         raise ValueError(f"{name} must be {wanted}, got {value!r}")
+    if int(value) > most:
+        raise ValueError(f"{name} must be a whole number of at most {most}, got {value!r:.80}")
     return int(value)
 
 
@@ -181,9 +205,10 @@ def number(name: str, value: Any, least: float, most: float) -> float:
     """Validate a number, which must lie between two limits."""
     wanted = f"a number from {least:g} to {most:g}"
     if not isinstance(value, Real) or isinstance(value, bool):
-        raise TypeError(f"{name} must be {wanted}, got {value!r}")
-    if not least <= float(value) <= most:
-        raise ValueError(f"{name} must be {wanted}, got {value!r}")
+        raise TypeError(f"{name} must be {wanted}, got {value!r:.80}")
+    # An integer is compared as it is: it may be too large for a float.
+    if not least <= (value if isinstance(value, int) else float(value)) <= most:
+        raise ValueError(f"{name} must be {wanted}, got {value!r:.80}")
     return float(value)
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from joblib import effective_n_jobs
 
 from adacc.algorithms.catalog import FORESTS
 from adacc.comparison import available_methods, make_splits, run_comparison
@@ -19,6 +18,7 @@ from adacc.comparison.leaderboard import report as as_plain_data
 from adacc.comparison.problem import BaseProblem
 from adacc.comparison.reading import frame_problem
 from adacc.estimators.base import BaseAdditiveClassifier
+from adacc.estimators.settings import read_n_jobs, whole
 from adacc.evaluation.baseline_classifier import BaselineClassifier
 from adacc.evaluation.baselines import BASELINES
 from adacc.evaluation.training import fit_method
@@ -182,12 +182,17 @@ def compare(
     >>> found = adacc.compare(X, y, methods=["adacc1", "adaboost"], folds=3)
     >>> model = found.best_estimator()
     """
-    if folds < 2:
-        raise ValueError(f"folds must be at least 2, got {folds}")
-    available = available_methods()
-    chosen = expand_methods([methods] if isinstance(methods, str) else methods, available)
+    whole("folds", folds, least=2)
+    whole("repeats", repeats, least=1)
+    whole("n_estimators", n_estimators, least=1)
+    whole("random_state", random_state, least=0, most=2**32 - 1)
+    n_workers, available = read_n_jobs(n_jobs), available_methods()
+    names = list(methods) if isinstance(methods, Iterable) and not isinstance(methods, str) else [methods]
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError(f"methods must be a name or a list of names, got {methods!r:.80}")
+    chosen = expand_methods(names, available)
     problem = frame_problem(X, y, positive, groups, times)
-    if metric not in problem.measures:
+    if not isinstance(metric, str) or metric not in problem.measures:
         known = ", ".join(problem.measures)
         raise ValueError(f"metric must be one of {known} for {len(problem.labels)} classes, got {metric!r}")
     left_out = unsupported(chosen, problem)
@@ -197,7 +202,7 @@ def compare(
     plan = Plan(kept, n_estimators, random_state, tuple(left_out))
     splits = make_splits(problem, folds, repeats, random_state)
     leaderboard = Leaderboard(problem, splits, plan, metric, available)
-    for outcome in run_comparison(problem, splits, plan, effective_n_jobs(n_jobs)):
+    for outcome in run_comparison(problem, splits, plan, n_workers):
         leaderboard.add(outcome)
     if not leaderboard.ranking():
         raise ValueError(f"no method completed all folds: {leaderboard.failure_reasons()}")
