@@ -391,6 +391,7 @@ def test_a_broken_rule_in_a_file_is_refused(rare, change, message, tmp_path):
         ("tuning_positive", np.zeros(3, dtype=np.uint8), r"must have the shape \(240\)"),
         ("tuning_scores", np.full(240, np.nan), "must hold finite numbers"),
         ("tuning_groups", np.full(240, -1), "numbers from 0 to the number of rows"),
+        ("tuning_numbers", np.full(240, 240), "tuning_numbers.npy must hold numbers from 0 to the number of rows"),
         ("tuning_weight", np.zeros(240), "positive weights"),
     ],
 )

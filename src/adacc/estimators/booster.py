@@ -22,6 +22,7 @@ from adacc.estimators.base import BaseAdditiveClassifier
 from adacc.estimators.calibration import calibrate, calibrates_on_folds, held_out_scores
 from adacc.estimators.compat import CALLER_OF_FIT, CallbackRounds, CallbackSupportMixin, with_callbacks
 from adacc.estimators.decisions import columns_in, decide, thinned
+from adacc.estimators.folds import held_out_weight, repeated_rows
 from adacc.estimators.input_validation import columns_of, columns_restored_on_failure, hold_out, read_training
 from adacc.estimators.monotonic import constrain
 from adacc.estimators.parameters import parameters
@@ -226,8 +227,9 @@ def finish_model(
     if held_out is not None and model.positive_class is not None:
         rows, groups = held_out.rows, training_set.groups
         is_positive = training_set.y[rows] == model.positive_class
-        weight, group = training_set.weight[rows], None if groups is None else groups[rows]
-        tuning = TuningScores("held-out", held_out.scores, is_positive, weight, group, held_out.folds)
+        weight, group = held_out_weight(rows, training_set.weight), None if groups is None else groups[rows]
+        numbers = repeated_rows(rows)
+        tuning = TuningScores("held-out", held_out.scores, is_positive, weight, group, held_out.folds, numbers)
         of_rows = {name: values[training_set.numbers[rows]] for name, values in columns.items()}
         model = replace(model, tuning_scores=thinned(tuning, settings.seed))
     if spec is not None:

@@ -13,7 +13,7 @@ from adacc.boosting.row_costs import row_costs
 from adacc.boosting.session import plan_for, train
 from adacc.boosting.settings import Settings
 from adacc.data.training_set import TrainingSet
-from adacc.estimators.folds import members_by_class, on_training_rows, tuning_folds
+from adacc.estimators.folds import held_out_weight, members_by_class, on_training_rows, tuning_folds
 from adacc.model.calibration import Calibrator
 from adacc.model.ensemble import Ensemble
 
@@ -43,9 +43,11 @@ def calibrate(
     else:
         rows, scores, _ = held_out
     terms, y = calibration_terms(settings, plan_for(settings, training_set)), training_set.y[rows]
-    weight = training_set.weight[rows] * terms.class_weight[y]
+    weight = held_out_weight(rows, training_set.weight)
     if settings.decides_by_probability and training_set.cost is not None:
-        weight = training_set.weight[rows] * settings.rule.initial(row_costs(settings, training_set))[rows]
+        weight = weight * settings.rule.initial(row_costs(settings, training_set))[rows]
+    else:
+        weight = weight * terms.class_weight[y]
     return Calibrator.fit(kind, scores, y, len(training_set.classes), weight, terms.rising), terms.multipliers
 
 

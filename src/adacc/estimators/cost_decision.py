@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from adacc.algorithms.base import Array
 from adacc.estimators.cutoffs import CostCurve, brier, reliability
-from adacc.estimators.decision_rule import BaseDecision
+from adacc.estimators.decision_rule import BaseDecision, HeldOutRows
 from adacc.estimators.input_validation import set_attributes
 from adacc.estimators.settings import one_of
 from adacc.model.cost_matrix import expected_threshold, read_cost_matrix
@@ -35,8 +35,9 @@ class CostDecision(BaseDecision):
         "expected": minimize the expected cost, assuming calibrated probabilities. "tuned", for two classes: the
         threshold of minimum cost on the held-out rows, which needs a good ranking but no calibration.
     cv : int, splitter, iterable or "training", default=5
-        Cross-validation as in scikit-learn; the held-out rows are used to tune the threshold and to evaluate.
-        "training": use the training rows, which is fast but optimistic.
+        Cross-validation as in scikit-learn; the held-out rows are used to tune the threshold and to evaluate. Folds
+        whose training rows lack a class are skipped, and a row that several folds hold out counts once. "training": use
+        the training rows, which is fast but optimistic.
     undo_class_weight : "balanced", dict or sequence, default=None
         Class weights that the estimator is trained with, such as its `class_weight`, the `costs` of `CGAdaClassifier`,
         or for under-sampled classes the fraction of rows that was kept. They shift the probabilities by a known factor,
@@ -117,8 +118,7 @@ class CostDecision(BaseDecision):
         self._check_estimator(needs_probabilities=True)
         held_out = self._fit_held_out(X, y, sample_weight, groups)
         costs = read_cost_matrix(self.cost_matrix, held_out.classes)
-        by_class = [(proba, held_out.true[rows], held_out.weight[rows]) for rows, proba in held_out.folds]
-        decision, evaluated = self._evaluate(by_class, costs)
+        decision, evaluated = self._evaluate(held_out, costs)
         optional = dict.fromkeys(("threshold_", "threshold_spread_", "cost_curve_"))
         set_attributes(self, optional | evaluated)
         self.cost_matrix_ = costs
@@ -136,14 +136,16 @@ class CostDecision(BaseDecision):
                 f"of {len(classes)} classes: use threshold='expected'"
             )
 
-    def _evaluate(
-        self, folds: list[tuple[Array, NDArray[np.intp], Array]], costs: Array
-    ) -> tuple[Decision, dict[str, Any]]:
-        """The decision, and fitted attributes from the held-out rows: probabilities, classes and weights by fold."""
-        proba, y, weight = (np.concatenate(values) for values in zip(*folds, strict=True))
+    def _evaluate(self, held_out: HeldOutRows, costs: Array) -> tuple[Decision, dict[str, Any]]:
+        """The decision, and fitted attributes from the held-out rows."""
+        proba, y, weight = held_out.responses, held_out.true[held_out.rows], held_out.row_weight
         attributes: dict[str, Any] = {"brier_": brier(proba, y, weight), "reliability_": reliability(proba, y, weight)}
         if len(costs) == 2:
-            curve, *of_folds = (CostCurve.of(p[:, 1], k == 1, w, costs) for p, k, w in [(proba, y, weight), *folds])
+            curve = CostCurve.of(proba[:, 1], y == 1, weight, costs)
+            of_folds = [
+                CostCurve.of(p[:, 1], held_out.true[rows] == 1, held_out.weight[rows], costs)
+                for rows, p in held_out.folds
+            ]
             attributes["threshold_"] = curve.best if self.threshold == "tuned" else expected_threshold(costs)
             attributes["threshold_spread_"] = np.array([each.best for each in of_folds])
             attributes["cost_curve_"] = {"threshold": curve.threshold, "cost": curve.cost}

@@ -26,7 +26,14 @@ from adacc.docstrings import described
 from adacc.estimators.base import COLUMNS, ROWS, log_of
 from adacc.estimators.decision_tuning import LabelledRows, tune_rule
 from adacc.estimators.decisions import rounded, row_costs, split_columns
-from adacc.estimators.folds import check_groups, group_values, make_splitter, on_training_rows
+from adacc.estimators.folds import (
+    check_groups,
+    group_values,
+    held_out_weight,
+    inner_folds,
+    on_training_rows,
+    repeated_rows,
+)
 from adacc.estimators.input_validation import (
     check_labels,
     check_weight,
@@ -60,6 +67,11 @@ class HeldOutRows(NamedTuple):
     def responses(self) -> Array:
         """Probabilities or scores by class of all folds."""
         return np.concatenate([responses for _, responses in self.folds])
+
+    @property
+    def row_weight(self) -> Array:
+        """Weights of the rows of all folds."""
+        return held_out_weight(self.rows, self.weight)
 
 
 def _estimator_has(name: str) -> Callable[[Any], bool]:
@@ -170,16 +182,8 @@ class BaseDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):
         true = _class_numbers(labels, weight, classes)
         class_weight = np.array([weight[true == k].sum() for k in range(len(classes))])
         divisors = self._divisors(classes, class_weight)
-        folds = self._held_out(estimator, X, labels, fit_params, groups, by_score)
-        folds = [
-            (rows[used], _comparable(responses[used], divisors))
-            for rows, responses in folds
-            if (used := weight[rows] > 0.0).any()
-        ]
-        if not folds:
-            raise ValueError(
-                f"cv must hold out rows of positive weight, got {self.cv!r}; a generator can be used only once"
-            )
+        found = self._held_out(estimator, X, labels, weight > 0.0, fit_params, groups, by_score)
+        folds = [(rows, _comparable(responses, divisors)) for rows, responses in found]
         return HeldOutRows(estimator, classes, class_weight, divisors, folds, true, weight)
 
     def _set_fitted(self, held_out: HeldOutRows, decision: Decision) -> None:
@@ -221,28 +225,27 @@ class BaseDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):
         fitted: Any,
         X: Any,
         labels: NDArray[Any],
+        used: NDArray[np.bool_],
         fit_params: dict[str, NDArray[Any]],
         groups: Any,
         by_score: bool,
     ) -> list[tuple[NDArray[np.intp], Array]]:
         """Numbers of the rows held out by each fold, and their responses by an estimator fitted without them."""
         if on_training_rows(self.cv):
-            return [(np.arange(len(labels)), _responses(fitted, X, by_score))]
-        all_rows = np.arange(len(labels))
+            return [(np.flatnonzero(used), _responses(fitted, X, by_score)[used])]
 
-        def held_out(fold: Any) -> tuple[NDArray[np.intp], Array]:
+        def held_out(training: NDArray[np.intp], rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], Array]:
             # cross_val_predict encodes the labels as numbers, which costs given by label do not match.
-            training, rows = (all_rows[side] for side in fold)  # indices or masks
             params = {name: values[training] for name, values in fit_params.items()}
             estimator = clone(self.estimator).fit(_take(X, training), labels[training], **params)
-            responses = np.zeros((len(rows), len(fitted.classes_)))  # 0 for classes that the training rows lack
+            responses = np.zeros((len(rows), len(fitted.classes_)))  # 0 for classes of zero weight only
             with unseen_ignored():
                 found = _responses(estimator, _take(X, rows), by_score)
             responses[:, np.searchsorted(fitted.classes_, estimator.classes_)] = found
             return rows, responses
 
-        folds = make_splitter(self.cv, labels, groups).split(np.zeros(len(labels)), labels, groups)
-        return Parallel(n_jobs=self.n_jobs)(delayed(held_out)(fold) for fold in folds)
+        folds = inner_folds(self.cv, labels, groups, used)
+        return Parallel(n_jobs=self.n_jobs)(delayed(held_out)(*fold) for fold in folds)
 
 
 @dataclass(eq=False, repr=False)
@@ -264,8 +267,9 @@ class DecisionRule(BaseDecision):
         "fn=COLUMN, fp=5"; the last two also with "tuned" before. A dict or an array is a cost matrix as in
         `CostDecision`.
     cv : int, splitter, iterable or "training", default=5
-        Cross-validation as in scikit-learn, whose held-out rows tune the rule. "training": use the training rows, which
-        is fast but optimistic.
+        Cross-validation as in scikit-learn, whose held-out rows tune the rule. Folds whose training rows lack a class
+        are skipped, and a row that several folds hold out counts once. "training": use the training rows, which is fast
+        but optimistic.
     pos_label : label, default=None
         Positive class; None for the rarer class.
     undo_class_weight : "balanced", dict or sequence, default=None
@@ -383,7 +387,8 @@ class DecisionRule(BaseDecision):
         labelled = LabelledRows(
             responses[:, positive] if spec.is_ranked
             else decision.statistic(responses[:, positive], lambda: responses, of_rows),
-            held_out.true[rows] == positive, held_out.weight[rows], None if number is None else number[rows], fn, fp,
+            held_out.true[rows] == positive, held_out.row_weight, None if number is None else number[rows], fn, fp,
+            numbers=repeated_rows(rows),
             folds=np.repeat(np.arange(len(held_out.folds)), [len(each) for each, _ in held_out.folds]),
         )  # fmt: skip
         return tune_rule(spec, positive, labelled, "training" if on_training_rows(self.cv) else "held-out")

@@ -46,7 +46,7 @@ class LabelledRows:
     is_positive : ndarray of shape (n_rows,)
         Whether each row is positive.
     weight : ndarray of shape (n_rows,)
-        Weights of the rows.
+        Weights of the rows; that of a row which occurs several times is divided among its occurrences.
     groups : ndarray of shape (n_rows,) or None
         Numbers of the groups, which are resampled as a whole; None if all rows are independent.
     fn, fp : ndarray of shape (n_rows,) or float
@@ -55,6 +55,8 @@ class LabelledRows:
         Cost of the correct prediction of a negative and of a positive row.
     folds : ndarray of shape (n_rows,) or None
         Number of the model that computed the statistic of each row; None if it is the model that decides.
+    numbers : ndarray of shape (n_rows,) or None
+        Numbers of the rows if some occur several times, as several folds hold them out; None if all are distinct.
     """
 
     statistic: Array
@@ -65,6 +67,20 @@ class LabelledRows:
     fp: Array | float = 1.0
     correct: tuple[float, float] = (0.0, 0.0)
     folds: NDArray[np.intp] | None = None
+    numbers: NDArray[np.intp] | None = None
+
+    @cached_property
+    def counts(self) -> Array:
+        """Number of distinct rows that each row counts as: 1, or 1 / n if it occurs n times."""
+        if self.numbers is None:
+            return np.ones(len(self.weight))
+        counts: Array = 1.0 / np.bincount(self.numbers)[self.numbers]
+        return counts
+
+    @property
+    def units(self) -> NDArray[np.intp] | None:
+        """Numbers of what is resampled as a whole: groups, or rows that occur several times; None if each row is."""
+        return self.numbers if self.groups is None else self.groups
 
     @cached_property
     def levels(self) -> Array:
@@ -232,9 +248,9 @@ def _report(
     """What the chosen threshold achieves, with intervals."""
     levels, found = rows.levels, outcomes.measures(spec, slice(None))
     value = {name: float(each[chosen]) for name, each in found.items()}
-    n_positive = int(rows.is_positive.sum())
-    n_alerts = int((rows.level >= chosen).sum())
-    n_rows = {"recall": n_positive, "fbeta": n_positive, "precision": n_alerts, "alerts_per_1000": len(rows.weight)}
+    n_positive, n_alerts = rows.counts[rows.is_positive].sum(), rows.counts[rows.level >= chosen].sum()
+    n_all = rows.counts.sum()
+    n_rows = {"recall": n_positive, "fbeta": n_positive, "precision": n_alerts, "alerts_per_1000": n_all}
     differences: dict[str, list[float]] = {name: [] for name in found}
     thresholds = []
     merged, merged_level = _merge_levels(rows)
@@ -251,14 +267,14 @@ def _report(
             differences[name].append(float(-np.diff(_spread_out(name, np.array([seen, new]), n_rows))[0]))
     achieved = {name: _interval(name, value[name], np.array(differences[name]), n_rows) for name in found}
     for name, values in _by_fold(spec, rows, chosen).items():
-        achieved[name] = _widened(name, achieved[name], values, np.array(differences[name]), n_rows)
+        achieved[name] = _widened(name, achieved[name], values, np.array(differences[name]), n_rows, _repeats(rows))
     if "mean_cost" in achieved:
         alarms = float(outcomes.fp[chosen] / outcomes.n_negative)
         achieved["mean_cost"] = _cost_interval(achieved["mean_cost"], value["recall"], alarms, rows)
     threshold = None
     if spec.needs_tuning:
         threshold = Interval(threshold_at(levels, chosen), *_quantiles(np.array(thresholds)))
-    return DecisionReport(source, len(rows.weight), n_positive, achieved, threshold)
+    return DecisionReport(source, round(n_all), round(n_positive), achieved, threshold)
 
 
 def _by_fold(spec: DecisionSpec, rows: LabelledRows, chosen: int) -> dict[str, Array]:
@@ -284,18 +300,38 @@ def measures_of_alerts(
     return {name: float(value) for name, value in outcomes.measures(spec, 0).items()}
 
 
-def _widened(name: str, interval: Interval, by_fold: Array, differences: Array, n_rows: dict[str, int]) -> Interval:
+def _repeats(rows: LabelledRows) -> tuple[float, float]:
+    """How often the folds hold out a row on average, and by how much the variance between folds is reduced by that.
+
+    The second number is the variance of a mean of rows between the folds, relative to that between disjoint ones.
+    """
+    if rows.folds is None or rows.numbers is None:
+        return 1.0, 1.0
+    fold, n_rows = np.unique(rows.folds, return_inverse=True)[1], rows.counts.sum()
+    share = 1.0 / np.bincount(fold)
+    n_folds, of_row = len(share), np.bincount(rows.numbers, share[fold])
+    variance = n_rows * (share.sum() - np.square(of_row).sum() / n_folds) / max(n_folds - 1, 1)
+    times = len(fold) / n_rows
+    return float(times), float(variance * times / n_folds)
+
+
+def _widened(
+    name: str, interval: Interval, by_fold: Array, differences: Array, n_rows: dict[str, float],
+    repeats: tuple[float, float],
+) -> Interval:  # fmt: skip
     """The interval for another model than those of the folds.
 
     The variance between folds that sampling does not explain is that between models fitted to different rows. Half the
-    variance of the differences is that of sampling, for all rows.
+    variance of the differences is that of sampling, for all rows. Folds that hold rows out repeatedly count as fewer
+    disjoint ones.
     """
     by_fold, differences = by_fold[np.isfinite(by_fold)], differences[np.isfinite(differences)]
     if len(by_fold) < 2 or len(differences) < 2 or not np.isfinite(interval).all():
         return interval
-    n_folds = len(by_fold)
-    between = float(np.var(_spread_out(name, by_fold, n_rows), ddof=1) - n_folds * np.var(differences) / 2.0)
-    extra = NORMAL_QUANTILE**2 * max(between, 0.0) * (1.0 + 1.0 / n_folds)
+    times, reduction = repeats
+    n_folds = len(by_fold) / times
+    between = np.var(_spread_out(name, by_fold, n_rows), ddof=1) / reduction - n_folds * np.var(differences) / 2.0
+    extra = NORMAL_QUANTILE**2 * max(float(between), 0.0) * (1.0 + 1.0 / n_folds)
     value, low, high = _spread_out(name, np.array(interval), n_rows)
     ends = np.array([value - np.hypot(value - low, np.sqrt(extra)), value + np.hypot(high - value, np.sqrt(extra))])
     if name != "mean_cost":
@@ -303,7 +339,7 @@ def _widened(name: str, interval: Interval, by_fold: Array, differences: Array, 
     return Interval(interval.value, *np.array([min(ends[0], interval.low), max(ends[1], interval.high)]).tolist())
 
 
-def _spread_out(name: str, values: Array, n_rows: dict[str, int]) -> Array:
+def _spread_out(name: str, values: Array, n_rows: dict[str, float]) -> Array:
     """Log-odds of a rate, on which differences do not depend on the rate; mean costs as they are."""
     if name == "mean_cost":
         return values
@@ -316,7 +352,7 @@ def _scale(name: str) -> float:
     return 1000.0 if name == "alerts_per_1000" else 1.0
 
 
-def _interval(name: str, value: float, differences: Array, n_rows: dict[str, int]) -> Interval:
+def _interval(name: str, value: float, differences: Array, n_rows: dict[str, float]) -> Interval:
     """The value less the differences between two resamples, which are those between the tuning rows and new rows.
 
     It contains the interval of a share, because resamples of a perfect result are all perfect.
@@ -331,7 +367,7 @@ def _interval(name: str, value: float, differences: Array, n_rows: dict[str, int
     return Interval(value, float(np.fmin(low, scale * least)), float(np.fmax(high, scale * most)))
 
 
-def share_interval(share: float, n_rows: int) -> tuple[float, float]:
+def share_interval(share: float, n_rows: float) -> tuple[float, float]:
     """Interval of the share of as many new rows, by Jeffreys' prior [Brown, Cai & DasGupta 2001].
 
     New rows add as much variance as these, like half as many rows.
@@ -355,7 +391,7 @@ def _cost_interval(found: Interval, recall: float, alarms: float, rows: Labelled
     low, high = found.low, found.high
     spreads = []
     for share, of_class in ((1.0 - recall, rows.is_positive), (alarms, ~rows.is_positive)):
-        ends = np.array(share_interval(share, int(of_class.sum())))
+        ends = np.array(share_interval(share, rows.counts[of_class].sum()))
         spreads.append(np.abs(ends - share) * cost[of_class].sum())
     less, more = np.sqrt(np.square(spreads).sum(axis=0)).tolist()
     return Interval(found.value, min(low, found.value - less), max(high, found.value + more))
@@ -380,6 +416,7 @@ def _merge_levels(rows: LabelledRows) -> tuple[LabelledRows, NDArray[np.intp]]:
 
 def _resampled(rows: LabelledRows, rng: np.random.Generator | None, n_resamples: int) -> Iterator[Outcomes]:
     """The outcomes on Poisson bootstrap resamples of the rows or groups; on the rows themselves without `rng`."""
+    units = rows.units
     n_levels, number = len(rows.levels), 2 * rows.level + rows.is_positive
     cost = np.where(rows.is_positive, rows.fn, rows.fp) * rows.weight
 
@@ -390,11 +427,11 @@ def _resampled(rows: LabelledRows, rng: np.random.Generator | None, n_resamples:
     weights, costs, n_rows = by_level(rows.weight), by_level(cost), by_level(np.ones(len(number)))
     for _ in range(n_resamples):
         drawn_weights, drawn_costs = weights, costs
-        if rng is not None and rows.groups is None:
+        if rng is not None and units is None:
             # The number of draws of several rows is Poisson distributed, too.
             factor = rng.poisson(n_rows) / np.maximum(n_rows, 1.0)
             drawn_weights, drawn_costs = weights * factor, costs * factor
-        elif rng is not None and rows.groups is not None:
-            times = rng.poisson(1.0, rows.groups.max() + 1)[rows.groups]
+        elif rng is not None and units is not None:
+            times = rng.poisson(1.0, units.max() + 1)[units]
             drawn_weights, drawn_costs = by_level(rows.weight * times), by_level(cost * times)
         yield Outcomes.of(drawn_weights[:, 1], drawn_weights[:, 0], drawn_costs[:, 1], drawn_costs[:, 0], rows.correct)

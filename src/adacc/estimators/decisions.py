@@ -127,7 +127,9 @@ def decide(
     scores = model.positive_scores(tuning.scores)
     statistic = decision.statistic(scores, lambda: model.rounded_probabilities(tuning.scores), columns)
     fn, fp = row_costs(spec, columns)
-    rows = LabelledRows(statistic, tuning.is_positive, tuning.weight, tuning.groups, fn, fp, folds=tuning.folds)
+    rows = LabelledRows(
+        statistic, tuning.is_positive, tuning.weight, tuning.groups, fn, fp, folds=tuning.folds, numbers=tuning.numbers
+    )
     return tune_rule(spec, positive, rows, tuning.rows)
 
 
@@ -187,6 +189,11 @@ def thinned(tuning: TuningScores, seed: int) -> TuningScores:
             weight[members] *= total / weight[members].sum()
         kept.append(members)
     some = np.sort(np.concatenate(kept))
-    groups = None if tuning.groups is None else np.unique(tuning.groups[some], return_inverse=True)[1].astype(np.int64)
+    groups, numbers = (
+        None if each is None else np.unique(each[some], return_inverse=True)[1].astype(np.int64)
+        for each in (tuning.groups, tuning.numbers)
+    )
     folds = None if tuning.folds is None else tuning.folds[some]
-    return TuningScores(tuning.rows, tuning.scores[some], tuning.is_positive[some], weight[some], groups, folds)
+    return TuningScores(
+        tuning.rows, tuning.scores[some], tuning.is_positive[some], weight[some], groups, folds, numbers
+    )

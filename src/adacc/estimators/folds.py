@@ -18,6 +18,7 @@ from sklearn.model_selection import (
 )
 from sklearn.utils import check_consistent_length, column_or_1d
 
+from adacc.algorithms.base import Array
 from adacc.data.columns import is_missing
 from adacc.data.training_set import TrainingSet
 from adacc.docstrings import described
@@ -130,66 +131,88 @@ def make_splitter(cv: Any, labels: NDArray[Any], groups: NDArray[Any] | None, se
     return StratifiedGroupKFold(int(cv), **shuffled)
 
 
+def inner_folds(
+    cv: Any,
+    y: NDArray[Any],
+    groups: NDArray[Any] | None = None,
+    used: NDArray[np.bool_] | None = None,
+    seed: int | None = None,
+    name: str = "cv",
+) -> list[Fold]:
+    """Numbers of the training and the held-out rows of each inner fold of an estimator: every `cv` is split here.
+
+    An int `cv` makes folds that do not split groups, and are shuffled if there is a seed. A splitter receives the
+    labels and the groups. Rows that are not `used`, which have zero weight, are in no fold.
+
+    The training rows of each fold have every class, as a model of other classes says nothing about the final model.
+    Other folds are skipped, such as the first ones of a `TimeSplit` if the rare class occurs late, and so are folds
+    that hold out no row. Together the folds hold out rows of every class. Errors mention the parameter `name`.
+    """
+    check_consistent_length(y, groups)
+    used = np.ones(len(y), dtype=bool) if used is None else used
+    folds = list(make_splitter(cv, y, groups, seed).split(np.zeros(len(y)), y, groups))
+    if not folds:
+        raise ValueError(f"{name} must yield at least one fold, got {cv!r:.80}; a generator can be used only once")
+    sides = [_fold_rows(fold, used, name, number) for number, fold in enumerate(folds)]
+    labels = np.unique(y[used])
+    usable = [(train, test) for train, test in sides if len(test) and len(np.unique(y[train])) == len(labels)]
+    held_out = np.concatenate([y[test] for _, test in usable]) if usable else y[:0]
+    missing = np.setdiff1d(labels, held_out).tolist()
+    if missing:
+        raise ValueError(
+            f"{name} must hold out rows of class {missing[0]!r} in a fold whose training rows have every class, "
+            f"got {cv!r:.80}; use fewer folds, or more rows of {missing[0]!r}"
+        )
+    return usable
+
+
+def _fold_rows(fold: Any, used: NDArray[np.bool_], name: str, number: int) -> list[NDArray[np.intp]]:
+    """Training and held-out rows of a fold, which the user gives as row indices or as masks."""
+    sides = [np.asarray(rows) for rows in fold]
+    sides = [np.flatnonzero(rows) if rows.dtype == bool and rows.shape == used.shape else rows for rows in sides]
+    if any(rows.ndim != 1 or (len(rows) and rows.dtype.kind not in "iu") for rows in sides):
+        raise ValueError(f"{name}: fold {number} must be two arrays of row indices, got {fold!r:.60}")
+    if any(len(rows) and not -len(used) <= rows.min() <= rows.max() < len(used) for rows in sides):
+        raise ValueError(f"{name}: the row indices of fold {number} must be below the number of rows, {len(used)}")
+    rows = np.arange(len(used))
+    return [(chosen := rows[side.astype(np.intp)])[used[chosen]] for side in sides]
+
+
 def search_folds(cv: Any, training_set: TrainingSet, y: ArrayLike, groups: Any) -> list[Fold]:
-    """Training and test rows of each fold, as indices into the training set, which has no rows of zero weight."""
+    """The inner folds of the user's rows, as indices into the training set, which has no rows of zero weight."""
     labels = np.asarray(y)
-    groups = group_values(groups, len(labels))
     index = np.full(len(labels), -1)
     index[training_set.numbers] = np.arange(len(training_set.numbers))
-    folds: list[Fold] = []
-    for fold in make_splitter(cv, labels, groups).split(np.zeros(len(labels)), labels, groups):
-        training, test = _fold_rows(fold, index, len(folds))
-        missing = np.setdiff1d(np.arange(len(training_set.classes)), training_set.y[training])
-        if len(missing):
-            label = training_set.classes.tolist()[missing[0]]
-            raise ValueError(f"cv: the training rows of fold {len(folds)} have no row of class {label!r}")
-        if len(test) == 0:
-            raise ValueError(f"cv: fold {len(folds)} has no test row of positive weight")
-        folds.append((training, test))
-    if not folds:
-        raise ValueError(f"cv must yield at least one fold, got {cv!r}; a generator can be used only once")
-    return folds
-
-
-def _fold_rows(fold: Any, index: NDArray[np.intp], number: int) -> list[NDArray[np.intp]]:
-    """Training and test rows of a fold, which the user gives as row indices or as masks.
-
-    `index` maps the user's rows to rows of the training set, and to -1 if they have zero weight.
-    """
-    sides = [np.asarray(rows) for rows in fold]
-    sides = [np.flatnonzero(rows) if rows.dtype == bool and rows.shape == index.shape else rows for rows in sides]
-    if any(rows.ndim != 1 or (len(rows) and rows.dtype.kind not in "iu") for rows in sides):
-        raise ValueError(f"cv: fold {number} must be two arrays of row indices, got {fold!r:.60}")
-    if any(len(rows) and not -len(index) <= rows.min() <= rows.max() < len(index) for rows in sides):
-        raise ValueError(f"cv: the row indices of fold {number} must be below the number of rows, {len(index)}")
-    return [(used := index[rows.astype(np.intp)])[used >= 0] for rows in sides]
+    folds = inner_folds(cv, labels, group_values(groups, len(labels)), index >= 0)
+    return [(index[training], index[test]) for training, test in folds]
 
 
 def tuning_folds(
     cv: Any, y: NDArray[np.intp], labels: NDArray[Any], groups: NDArray[np.intp] | None, seed: int, name: str
 ) -> list[Fold]:
-    """Folds for tuning: the training rows of each have every class, and together they hold out rows of every class.
+    """The inner folds of a training set, whose classes are numbers.
 
-    A fold whose training rows lack a class is skipped, for example the first folds of a `TimeSplit` if the rare class
-    occurs late.
-
-    Rows of one group are never on both sides of a fold. An int `cv` shuffles by the seed. Errors mention the labels and
-    the name of the parameter with the value `cv`.
+    An int `cv` shuffles by the seed, and needs that many rows, or groups, of every class.
     """
     if isinstance(cv, int | np.integer):
         _check_number_of_folds(int(cv), y, labels, groups, name)
-    check_consistent_length(y, groups)
-    folds = list(make_splitter(cv, y, groups, seed).split(np.zeros(len(y)), y, groups))
-    usable = [fold for fold in folds if len(np.unique(y[fold[0]])) == len(labels)]
-    held_out = np.concatenate([test for _, test in usable]) if usable else np.empty(0, dtype=np.intp)
-    missing = np.setdiff1d(np.arange(len(labels)), y[held_out])
-    if len(missing):
-        label = labels.tolist()[missing[0]]
-        raise ValueError(
-            f"{name} must hold out rows of class {label!r} in a fold whose training rows have every class, "
-            f"got {cv!r}; use fewer folds, or more rows of {label!r}"
-        )
-    return usable
+    return inner_folds(cv, labels[y], groups, seed=seed, name=name)
+
+
+def held_out_weight(rows: NDArray[np.intp], weight: Array) -> Array:
+    """Weights of the held-out rows of all folds; a row that several folds hold out has its weight only once.
+
+    Examples
+    --------
+    >>> held_out_weight(np.array([0, 2, 2]), np.array([1.0, 1.0, 3.0]))
+    array([1. , 1.5, 1.5])
+    """
+    return weight[rows] / np.bincount(rows)[rows]
+
+
+def repeated_rows(rows: NDArray[np.intp]) -> NDArray[np.intp] | None:
+    """The numbers of held-out rows if several folds hold out the same rows, otherwise None."""
+    return rows if len(np.unique(rows)) < len(rows) else None
 
 
 def _check_number_of_folds(

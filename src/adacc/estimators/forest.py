@@ -23,7 +23,7 @@ from adacc.data.threads import Threads
 from adacc.data.training_set import TrainingSet
 from adacc.estimators.base import BaseAdditiveClassifier
 from adacc.estimators.decisions import columns_in, decide, thinned
-from adacc.estimators.folds import members_by_class, tuning_folds
+from adacc.estimators.folds import held_out_weight, members_by_class, repeated_rows, tuning_folds
 from adacc.estimators.forest_tuning import OBJECTIVES, TuningRows, tune_forest
 from adacc.estimators.input_validation import columns_of, columns_restored_on_failure, read_training
 from adacc.estimators.monotonic import read_monotonic_cst
@@ -341,7 +341,8 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
             for training, held_out in folds
         ]
         rows = np.concatenate([held_out for _, held_out in folds])
-        return TuningRows(training_set.y[rows], training_set.weight[rows], np.concatenate(vote_shares, axis=1), rows)
+        weight = held_out_weight(rows, training_set.weight)
+        return TuningRows(training_set.y[rows], weight, np.concatenate(vote_shares, axis=1), rows)
 
     def _tune(
         self, forest: Forest, training_set: TrainingSet, tuning_rows: TuningRows, bags: Bags
@@ -376,7 +377,9 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
             if rows.n_classes == 2:
                 groups = None if training_set.groups is None else training_set.groups[numbers]
                 source = "out-of-bag" if self.tuning_cv is None else "held-out"
-                tuning = TuningScores(source, scores, true != ensemble.negative_class, row_weight, groups)
+                tuning = TuningScores(
+                    source, scores, true != ensemble.negative_class, row_weight, groups, numbers=repeated_rows(numbers)
+                )
         else:
             votes = ensemble.votes * _untuned_weights(forest, bags)[forest.kind_of_tree, None]
             ensemble = replace(ensemble, votes=votes)

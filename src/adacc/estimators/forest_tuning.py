@@ -57,11 +57,12 @@ def tune_forest(rows: TuningRows, class_weight: Array, positive: int, objective:
 
     `class_weight` is the summed weight of each class in the training set, `positive` the positive one of two classes.
     """
-    true, weight, shares, _ = rows
+    true, weight, shares, numbers = rows
     n_kinds, n_classes = len(shares), len(class_weight)
     per_class = weight / np.bincount(true, weight, n_classes)[true]
     balanced, natural = per_class / n_classes, per_class * (class_weight / class_weight.sum())[true]
-    n_rows = np.bincount(true[weight > 0.0], minlength=n_classes)
+    distinct = np.unique(numbers, return_index=True)[1]  # several folds may hold out the same rows
+    n_rows = np.bincount(true[distinct][weight[distinct] > 0.0], minlength=n_classes)
     targets = _targets(true, n_rows, n_classes)
     alone = [_fit_logistic(share[None], targets, balanced, np.ones(1), 0.0) for share in shares]
     logits = np.array([slope * share + intercepts for share, (slope, intercepts) in zip(shares, alone, strict=True)])

@@ -111,8 +111,9 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         averages. A callable receives ``sample_weight`` if it takes that parameter. Costs whose mean score is NaN are
         ranked last.
     cv : int, splitter, iterable or "training", default=5
-        Cross-validation as in scikit-learn; the estimator is then refitted on all rows with the best costs. "training"
-        scores on the training rows, as in the paper, which is fast but optimistic.
+        Cross-validation as in scikit-learn; the estimator is then refitted on all rows with the best costs. Folds whose
+        training rows lack a class, or that hold out no row, are skipped. "training" scores on the training rows, as in
+        the paper, which is fast but optimistic.
     rounds : list of int, default=None
         Candidate numbers of rounds. None: the `n_estimators` of the estimator.
 
@@ -138,7 +139,7 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     scorer_ : callable
         The scorer that was maximized.
     n_splits_ : int
-        Number of folds; 0 without cross-validation.
+        Number of folds that are scored; 0 without cross-validation.
     classes_ : ndarray of shape (n_classes,)
         The class labels, sorted.
     n_features_in_ : int

@@ -33,6 +33,7 @@ class TuningScores:
     weight: Array  # (n_rows,)
     groups: NDArray[np.int64] | None = None  # (n_rows,): numbers of the groups; None if all rows are independent
     folds: NDArray[np.int64] | None = None  # (n_rows,): number of the fold model of each row; None without folds
+    numbers: NDArray[np.int64] | None = None  # (n_rows,): numbers of the rows if some occur repeatedly; else None
 
 
 @dataclass(frozen=True)

@@ -72,10 +72,13 @@ def read_tuning_scores(fields: FieldReader, n_classes: int) -> TuningScores:
     n_rows = len(scores)
     is_positive = fields.array("tuning_positive", np.uint8, n_rows)
     weight = fields.finite("tuning_weight", n_rows) if "tuning_weight" in fields.arrays else np.ones(n_rows)
-    groups = fields.array("tuning_groups", np.int64, n_rows) if "tuning_groups" in fields.arrays else None
+    groups, folds, numbers = (
+        fields.array(name, np.int64, n_rows) if fields.has(name) else None
+        for name in ("tuning_groups", "tuning_folds", "tuning_numbers")
+    )
     if n_rows == 0 or is_positive.max() > 1 or (weight <= 0.0).any():
         raise ModelFileError("the tuning scores must have rows, classes 0 and 1, and positive weights")
-    if groups is not None and not 0 <= groups.min() <= groups.max() < n_rows:
-        raise ModelFileError("tuning_groups.npy must hold numbers from 0 to the number of rows")
-    folds = fields.array("tuning_folds", np.int64, n_rows) if "tuning_folds" in fields.arrays else None
-    return TuningScores(rows, scores, is_positive.astype(bool), weight, groups, folds)
+    for name, each in (("tuning_groups", groups), ("tuning_numbers", numbers)):
+        if each is not None and not 0 <= each.min() <= each.max() < n_rows:
+            raise ModelFileError(f"{name}.npy must hold numbers from 0 to the number of rows")
+    return TuningScores(rows, scores, is_positive.astype(bool), weight, groups, folds, numbers)

@@ -110,6 +110,8 @@ def _tuning_arrays(tuning: TuningScores) -> dict[str, NDArray[Any]]:
         arrays["tuning_groups"] = tuning.groups.astype(np.int64)
     if tuning.folds is not None:
         arrays["tuning_folds"] = tuning.folds.astype(np.int64)
+    if tuning.numbers is not None:
+        arrays["tuning_numbers"] = tuning.numbers.astype(np.int64)
     return arrays
 
 
