@@ -160,13 +160,18 @@ def test_a_table_tunes_the_rule_and_may_have_the_costs(table):
     assert confusion["true_positives"] + confusion["false_positives"] == 2 * new["when"].str[:10].nunique()
 
 
-def test_a_cost_column_calibrates(table):
+@pytest.mark.parametrize(("method", "calibration"), [("adacc-forest", "auto"), ("adaboost", "sigmoid")])
+def test_a_cost_column_calibrates(table, method, calibration):
+    """The forest is calibrated by default; other methods are calibrated for the rule, and a note says so."""
     folder, frame = table
-    options = ("--drop", "when", "--cost-column", "amount", "--alarm-cost", "20", "--rounds", "20")
+    options = ("--drop", "when", "--cost-column", "amount", "--alarm-cost", "20", "--rounds", "20", "--method", method)
     _, err = run("train", folder / "train.csv", "--target", "label", *options, "--model", folder / "m.adacc")
-    assert "the decision rule needs calibrated probabilities: --calibrate sigmoid" in err
+    note = "the decision rule needs calibrated probabilities: --calibrate sigmoid"
+    assert (note in err) == (calibration == "sigmoid")
+    assert "not calibrated" not in err
     model = adacc.load(folder / "m.adacc")
-    assert (model.decision_.rule, model.calibration) == ("fn=amount, fp=20", "sigmoid")
+    assert (model.decision_.rule, model.calibration) == ("fn=amount, fp=20", calibration)
+    assert model.fitted_model_.calibrator is not None
     new = frame[600:]
     p = model.predict_proba(new[["a", "b", "c", "amount"]])[:, 1]
     labels, _ = predicted(folder, "m.adacc")

@@ -6,8 +6,11 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import expit, softmax
+from sklearn.base import clone
+from sklearn.calibration import _SigmoidCalibration
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_classification
-from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+from sklearn.metrics import balanced_accuracy_score, log_loss, roc_auc_score
 from sklearn.model_selection import train_test_split
 from sklearn.utils.class_weight import compute_sample_weight
 
@@ -338,7 +341,7 @@ def test_a_fit_draws_one_seed_from_a_random_state(noisy):
 
 def test_probabilities_agree_with_decisions_and_calibrated_ones_with_frequencies(noisy):
     X, X_test, y, y_test = noisy
-    plain = adacc.AdaCCForestClassifier(n_estimators=50, random_state=0).fit(X, y)
+    plain = adacc.AdaCCForestClassifier(n_estimators=50, random_state=0, calibration=None).fit(X, y)
     np.testing.assert_array_equal(plain.predict(X_test), plain.predict_proba(X_test)[:, 1] > 0.5)
     for kind in ("sigmoid", "isotonic"):
         model = adacc.AdaCCForestClassifier(n_estimators=50, random_state=0, calibration=kind).fit(X, y)
@@ -346,6 +349,42 @@ def test_probabilities_agree_with_decisions_and_calibrated_ones_with_frequencies
         np.testing.assert_array_equal(model.predict(X_test), plain.predict(X_test))
         assert probability.mean() == pytest.approx(y_test.mean(), abs=0.03)
         assert np.mean((probability - y_test) ** 2) < np.mean((plain.predict_proba(X_test)[:, 1] - y_test) ** 2)
+
+
+def test_default_probabilities_are_frequencies_and_the_votes_decide(noisy):
+    """The sigmoid is that of scikit-learn on the stored out-of-bag scores; `predict` alerts from the base rate on."""
+    X, X_test, y, y_test = noisy
+    model = adacc.AdaCCForestClassifier(n_estimators=50, random_state=0).fit(X, y)
+    named = clone(model).set_params(calibration="sigmoid").fit(X, y)
+    plain = clone(model).set_params(calibration=None).fit(X, y)
+    p, score = model.predict_proba(X_test)[:, 1], model.decision_function(X_test)
+    np.testing.assert_array_equal(p, named.predict_proba(X_test)[:, 1])
+    np.testing.assert_array_equal(score, plain.decision_function(X_test))
+    np.testing.assert_array_equal(model.predict(X_test), plain.predict(X_test))
+    np.testing.assert_array_equal(model.predict(X_test), score > 0.0)
+    oob = model.fitted_model_.tuning_scores
+    platt = _SigmoidCalibration().fit(oob.scores, oob.is_positive, oob.weight)
+    np.testing.assert_allclose(p, platt.predict(score), atol=2e-3)
+    assert p.sum() == pytest.approx(y_test.sum(), rel=0.15)
+    assert plain.predict_proba(X_test)[:, 1].sum() > 1.5 * y_test.sum()
+    assert p[model.predict(X_test) == 1].min() == pytest.approx(y.mean(), rel=0.3)
+
+
+def test_default_probabilities_of_several_classes_are_frequencies():
+    X, y = make_classification(
+        5000, 10, n_informative=6, n_classes=3, weights=[0.8, 0.15], class_sep=0.7, random_state=1
+    )
+    X, X_test, y, y_test = train_test_split(X, y, train_size=1500, stratify=y, random_state=0)
+    model = adacc.AdaCCForestClassifier(**SMALL).fit(X, y)
+    plain = clone(model).set_params(calibration=None).fit(X, y)
+    p, balanced = model.predict_proba(X_test), plain.predict_proba(X_test)
+    rows = np.bincount(y_test)
+    np.testing.assert_allclose(p.sum(axis=0) / rows, 1.0, atol=0.2)
+    assert balanced.sum(axis=0)[2] > 1.4 * rows[2]
+    assert log_loss(y_test, p) < log_loss(y_test, balanced)
+    np.testing.assert_allclose(balanced, softmax(2.0 * model.decision_function(X_test), axis=1))
+    for each in (model, plain):
+        np.testing.assert_array_equal(each.predict(X_test), model.decision_function(X_test).argmax(axis=1))
 
 
 def test_rows_without_weight_are_not_there(noisy):
@@ -368,10 +407,12 @@ def test_frames_with_gaps_and_categories():
 
 def test_a_class_of_one_row():
     X, y = np.arange(12.0)[:, None], np.array([0] * 11 + [1])
-    model = adacc.AdaCCForestClassifier(**SMALL, min_samples_leaf=1).fit(X, y)
+    with pytest.warns(UserWarning, match="its probabilities are those of balanced classes"):
+        model = adacc.AdaCCForestClassifier(**SMALL, min_samples_leaf=1).fit(X, y)
     assert np.isnan(model.oob_balanced_accuracy_)
     assert model.predict(X)[-1] == 1
-    with pytest.raises(ValueError, match="calibration needs out-of-bag rows of every class"):
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], expit(2.0 * model.decision_function(X)))
+    with pytest.raises(ValueError, match="calibration='sigmoid' needs out-of-bag rows of every class"):
         adacc.AdaCCForestClassifier(**SMALL, calibration="sigmoid").fit(X, y)
 
 
@@ -394,7 +435,7 @@ def test_what_the_file_says_of_the_bags_is_checked(tmp_path):
         ({"max_depth": 0}, "max_depth must be a whole number of at least 1 or 'auto' or None, got 0"),
         ({"max_depth": "Auto"}, "max_depth must be a whole number of at least 1 or 'auto' or None, got 'Auto'"),
         ({"max_features": "all"}, "fraction of at most 1.0, 'sqrt', '2sqrt', 'log2', 'auto' or None, got 'all'"),
-        ({"calibration": "platt"}, "calibration must be 'sigmoid' or 'isotonic', got 'platt'"),
+        ({"calibration": "platt"}, "calibration must be 'auto' or 'sigmoid' or 'isotonic', got 'platt'"),
         ({"n_jobs": 0}, "n_jobs must be None, a positive number of threads, or -1"),
         ({"max_bins": 1}, "max_bins must be a whole number of at least 2 or None, got 1"),
     ],

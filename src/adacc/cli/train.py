@@ -116,7 +116,8 @@ def add_parser_to(commands: Any) -> None:
     )  # fmt: skip
     top.add_argument(
         "--calibrate", choices=("sigmoid", "isotonic"),
-        help="Calibrate probabilities, by 5-fold cross-validation or, for adacc-forest, on out-of-bag rows.",
+        help="Calibrate probabilities, by 5-fold cross-validation or, for adacc-forest, on out-of-bag rows (default: "
+        "sigmoid for adacc-forest, else none).",
     )  # fmt: skip
     top.add_argument(
         "--monotonic", type=monotonic, metavar="COL=+1,...",
@@ -169,7 +170,7 @@ def train(options: Namespace) -> None:
         options.method = RECOMMENDED if options.memory_limit is None else RECOMMENDED_OUT_OF_CORE
     _check_method(options.method)
     spec = read_rule(options, "--decide")
-    if expects_calibration(spec) and options.calibrate is None and options.memory_limit is None:
+    if _lacks_calibration(options, spec):
         options.calibrate = "sigmoid"
         echo_note("the decision rule needs calibrated probabilities: --calibrate sigmoid")
     if options.memory_limit is None:
@@ -196,6 +197,15 @@ def train(options: Namespace) -> None:
     if options.json is not None:
         write_json(options.json, result)
     echo(format_result(options, trained, result, is_default))
+
+
+def _lacks_calibration(options: Namespace, spec: DecisionSpec | None) -> bool:
+    """Whether the rule relies on calibrated probabilities that the method does not have by default."""
+    from adacc.algorithms.catalog import FORESTS
+
+    if options.calibrate is not None or options.memory_limit is not None or options.method in FORESTS:
+        return False
+    return expects_calibration(spec)
 
 
 def _in_memory(options: Namespace, spec: DecisionSpec | None) -> TrainingResult:

@@ -175,10 +175,11 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> Array:
         """Probability of each class, in the order of ``classes_``.
 
-        Without calibration it is 1/(1+exp(-2·score)), or the softmax of twice the scores for more than two classes: it
-        ranks rows consistently with `predict`, but is not a calibrated probability. With calibration it estimates the
-        class frequency among the training rows. `predict` still uses the score, so that a rare class may be predicted
-        at a probability far below 0.5. See docs/probabilities.md.
+        With calibration, which the forest has by default, it estimates the class frequency among the training rows.
+        `predict` still uses the score, so that a rare class may be predicted at a probability far below 0.5. Without
+        calibration, the default of boosters, it is 1/(1+exp(-2·score)), or the softmax of twice the scores for more
+        than two classes: it ranks rows consistently with `predict`, but is not a calibrated probability. See
+        docs/probabilities.md.
         """
         return self._model.probabilities(self._scores(X))
 

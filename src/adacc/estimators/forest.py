@@ -82,6 +82,10 @@ A row then has more out-of-bag votes.
 """
 
 
+CALIBRATIONS = ("auto", "sigmoid", "isotonic")
+"""How probabilities can be calibrated."""
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
 class AdaCCForestClassifier(BaseAdditiveClassifier):
     """A forest of AdaCC boosters on bags of rows, which needs no parameter tuning.
@@ -134,9 +138,12 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
     objective : {"balanced_accuracy", "f1"}, default="balanced_accuracy"
         How the decision threshold for two classes is tuned on the out-of-bag rows: it is the intercept of a logistic
         regression with balanced classes, or the threshold of the largest smoothed F1.
-    calibration : {None, "sigmoid", "isotonic"}, default=None
-        Calibrate probabilities on the out-of-bag rows by Platt scaling or isotonic regression. Predictions do not
-        change.
+    calibration : {"auto", "sigmoid", "isotonic"} or None, default="auto"
+        How `predict_proba` is fitted to the out-of-bag rows, so that it estimates the class frequencies of the training
+        rows: by Platt scaling ("sigmoid") or by isotonic regression. "auto" is "sigmoid", or None, with a warning, if a
+        class has no out-of-bag row. None: the probabilities of balanced classes, those by which `predict` decides. The
+        calibration does not change predictions: a rare class is predicted at probabilities far below ½, about from its
+        frequency on (see docs/probabilities.md).
     tuning_cv : int, splitter or None, default=None
         Rows on which the decision threshold, the weights of the bags and the calibration are tuned: out-of-bag rows
         (None), or rows held out by cross-validation, scored by a forest fitted on the other rows. An int makes
@@ -197,7 +204,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
     max_bins: int | None = 255
     monotonic_cst: Any = None
     objective: str = "balanced_accuracy"
-    calibration: str | None = None
+    calibration: str | None = "auto"
     tuning_cv: Any = None
     decision: Any = None
     pos_label: Any = None
@@ -280,7 +287,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         if self.max_bins is not None:
             whole("max_bins", self.max_bins, least=2, or_else="None")
         if self.calibration is not None:
-            one_of("calibration", self.calibration, ("sigmoid", "isotonic"))
+            one_of("calibration", self.calibration, CALIBRATIONS)
         one_of("objective", self.objective, OBJECTIVES)
         check_folds("tuning_cv", self.tuning_cv)
 
@@ -356,10 +363,15 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         by_class: Array = np.bincount(true, weight, rows.n_classes)  # type: ignore[assignment]
         ensemble, accuracy, calibrator, tuning = forest.ensemble, np.nan, None, None
         if not by_class.all():
+            if self.calibration not in (None, "auto"):
+                raise ValueError(
+                    f"calibration={self.calibration!r} needs out-of-bag rows of every class, but a class has none: use "
+                    "more rows of it, or calibration=None"
+                )
             lacking = ", ".join(repr(label) for label in training_set.classes[by_class == 0.0].tolist())
             warnings.warn(
-                f"no rows of {lacking} are out of bag or held out, so that the forest cannot be tuned for them; use at "
-                "least a few rows (or groups) of every class",
+                f"no rows of {lacking} are out of bag or held out, so that the forest cannot be tuned for them and its "
+                "probabilities are those of balanced classes; use at least a few rows (or groups) of every class",
                 UserWarning,
                 stacklevel=3,
             )
@@ -383,12 +395,9 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         else:
             votes = ensemble.votes * _untuned_weights(forest, bags)[forest.kind_of_tree, None]
             ensemble = replace(ensemble, votes=votes)
-        if self.calibration is not None:
-            if not by_class.all():
-                raise ValueError(
-                    "calibration needs out-of-bag rows of every class, but a class has none: use more rows of it"
-                )
-            calibrator = Calibrator.fit(self.calibration, scores, true, rows.n_classes, row_weight, rising=True)
+        if by_class.all() and self.calibration is not None:
+            kind = "sigmoid" if self.calibration == "auto" else self.calibration
+            calibrator = Calibrator.fit(kind, scores, true, rows.n_classes, row_weight, rising=True)
         _, names = columns_of(self)
         model = FittedModel(
             ensemble,

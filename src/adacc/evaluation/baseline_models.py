@@ -256,9 +256,16 @@ def sklearn_adaboost_model(fold: FoldData) -> Any:
     return ensemble.AdaBoostClassifier(n_estimators=max(fold.rounds), random_state=fold.seed)
 
 
-def forest(fold: FoldData) -> FittedScorer[Scores]:
+class ForestScorer(FittedScorer[Scores]):
+    """A forest, whose probabilities are calibrated."""
+
+    def probability(self, scores: Array) -> Array:
+        return self.model.fitted_model_.probabilities(scores)[:, 1]
+
+
+def forest(fold: FoldData) -> ForestScorer:
     """The AdaCC forest with its default parameters, including its number of bags."""
-    return FittedScorer(scorers.unchanged, fit_forest(fold, pos_label=1), scorers.decision_scores)
+    return ForestScorer(scorers.unchanged, fit_forest(fold, pos_label=1), scorers.decision_scores)
 
 
 def fit_forest(fold: FoldData, pos_label: int | None) -> AdaCCForestClassifier:

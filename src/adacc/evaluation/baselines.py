@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scipy.special import expit
 from threadpoolctl import threadpool_limits
@@ -47,7 +47,8 @@ class FittedBaseline:
 class Baseline:
     """A method: label, description, distribution (on PyPI), function that fits a scorer, whether it has rounds.
 
-    `probability` maps the scores to the library's probabilities; most scores are log-odds. With `threshold_folds` the
+    `probability` maps the scores to the library's probabilities; most scores are log-odds, and None is the method
+    ``probability`` of the fitted scorer. With `threshold_folds` the
     threshold is tuned for balanced accuracy on out-of-fold scores, and subtracted from the scores; the probabilities
     do not change, as in scikit-learn's TunedThresholdClassifierCV. `fit_scorer` fits two classes; `fit_classes` fits
     more than two, with the last number of rounds of the fold, and is None if the method supports two classes only.
@@ -56,9 +57,9 @@ class Baseline:
     name: str
     about: str
     library: str
-    fit_scorer: Callable[[FoldData], Callable[[pd.DataFrame], Scores]]
+    fit_scorer: Callable[[FoldData], Any]
     boosts: bool = True
-    probability: Callable[[Array], Array] = expit
+    probability: Callable[[Array], Array] | None = expit
     threshold_folds: int | None = None
     extra: str = "compare"  # the optional dependency that installs the library
     fit_classes: Callable[[FoldData], Callable[[pd.DataFrame], ClassPredictions]] | None = None
@@ -68,7 +69,8 @@ class Baseline:
         n_folds = self.threshold_folds
         with threadpool_limits(1):  # some models have no n_jobs
             thresholds = {} if n_folds is None else tuned_thresholds(self.fit_scorer, fold, n_folds)
-            return FittedBaseline(self.fit_scorer(fold), thresholds, self.probability)
+            scorer = self.fit_scorer(fold)
+            return FittedBaseline(scorer, thresholds, self.probability or scorer.probability)
 
     def predict(self, fold: FoldData) -> dict[int, Predictions]:
         """Fit, and predict the test rows; by number of rounds."""
@@ -103,7 +105,7 @@ BASELINES = {
         "adacc",
         models.forest,
         boosts=False,
-        probability=from_half_log_odds,
+        probability=None,
         fit_classes=multiclass.forest,
     ),
     "smote-tree": _of_imblearn(

@@ -70,7 +70,7 @@ def make_estimator(
     return AdaCCForestClassifier(
         pos_label=pos_label,
         random_state=seed,
-        calibration=calibration,
+        calibration=calibration or "auto",
         tuning_cv=tuning_cv,
         monotonic_cst=monotonic_cst,
         n_jobs=n_jobs,
