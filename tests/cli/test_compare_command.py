@@ -33,6 +33,7 @@ import adacc.comparison
 from adacc.comparison.cross_validation import QUICK, WARM_UP_ROUNDS, available_methods
 from adacc.evaluation.baselines import BASELINES
 from adacc.evaluation.measures import MEASURES, shown
+from adacc.evaluation.model_description import describe_model
 
 ADACC = [sys.executable, "-m", "adacc"]
 SMALL = ["--methods", "adacc1", "--rounds", 8, "--folds", 3, "--jobs", 1, "--quiet"]
@@ -177,7 +178,7 @@ OF_ILL = "--target ill --folds 3"
         (f"pairs.csv {OF_ILL} --group ward", "column 'ward' has 2 groups, fewer than the 3 folds; use fewer --folds"),
         (f"clinic.csv {OF_ILL} --group town", "column 'town', which defines the splits, is empty in row 1; fill it"),
         (f"when.csv {OF_ILL} --time day", "column 'day', which defines the splits, is empty in row 9; fill it in, or"),
-        (f"day_first.csv {OF_ILL} --time day", "row 1, column 'day': text such as '01/01/2024' cannot be put in time"),
+        (f"day_first.csv {OF_ILL} --time day", "the column 'day' must hold dates, times, text such as"),
         (f"clinic.csv {OF_ILL} --time age --group smokes", "by --group or by --time, not by both"),
         (f"clinic.csv {OF_ILL} --time age --repeats 2", "--repeats must be 1 for splits in the order of 'age', got 2"),
         (f"clinic.csv {OF_ILL} --folds 1", "--folds must be at least 2, got 1"),
@@ -533,6 +534,20 @@ def test_the_model_is_of_the_best_method_that_can_learn_from_all_rows(here):
     assert failed["smoteboost"]["folds"] == 2
     assert (result["model"]["method"], failed["adacc1"]) == ("adacc1", None)
     assert "--method adacc1 " in out
+
+
+def test_the_printed_command_trains_the_described_model(here):
+    """A method that draws rows, with another seed than the default."""
+    given = ("--target", "ill", *SMALL, "--methods", "rusboost", "--seed", 11)
+    result, out = figures("clinic.csv", *given)
+    printed = shlex.split(out.rstrip().splitlines()[-1].removeprefix("Next: "))
+    assert printed == shlex.split(result["model"]["train_command"])
+    for words, is_same in ((printed, True), ([*printed, "--seed", "12"], False)):
+        code, _, err = command(*words[1:])
+        assert code == 0, err
+        model = adacc.load("clinic.adacc")
+        described = describe_model(model, "yes", set(), pd.read_csv("clinic.csv")[model.feature_names_in_])
+        assert (described["importances"] == result["model"]["importances"]) is is_same
 
 
 def test_a_forest_that_wins_is_described_and_trained_as_printed(here):

@@ -1,6 +1,7 @@
 """Names that hold commas, spaces and quotes; text files of other forms; ids and labels as they stand in the file."""
 
 import shlex
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -91,6 +92,17 @@ def test_odd_names_are_left_out_and_commands_can_be_pasted(here):
     assert pd.read_csv("scores.csv")["prediction"].tolist() == due
     recorded = model.notes_["command"]
     assert parser().parse_args(shlex.split(recorded)[1:]).drop == ODD
+
+
+def test_the_stored_command_trains_the_same_model(here):
+    table().assign(ill=lambda t: t["ill"].replace("no", "no, never")).to_csv("t.csv", index=False)
+    given = "--target ill --method csb2 --rounds 9 --seed 3 --model m.adacc".split()
+    done("train", "t.csv", *given, "--costs", '"no, never"=0.123456789012345678,yes=1234567.891')
+    words = shlex.split(adacc.load("m.adacc").notes_["command"])
+    before = Path("m.adacc").read_bytes()
+    done(*words[1:])
+    assert adacc.load("m.adacc").costs == {"no, never": 0.123456789012345678, "yes": 1234567.891}
+    assert Path("m.adacc").read_bytes() == before
 
 
 def test_labels_with_commas_have_costs(here):

@@ -244,6 +244,7 @@ def _train_command(options: Namespace, method: str, rounds: int | None) -> str |
         arguments += option(name, value) if value else []
     arguments += text_format(options)
     arguments += ["--rounds", str(rounds)] if rounds not in (None, 100) else []
+    arguments += ["--seed", str(options.seed)] if options.seed else []
     return shlex.join([*arguments, "--model", f"{_stem(options)}.adacc"])
 
 

@@ -246,9 +246,14 @@ def option(name: str, value: Any) -> list[str]:
     return [f"{name}={text}"] if text.startswith("-") else [name, text]
 
 
+def _exact(number: float) -> str:
+    """A number as text that has the same value."""
+    return repr(float(number)).removesuffix(".0")
+
+
 def _format_value(value: Any) -> str:
     if isinstance(value, dict):
-        return ",".join(f"{_quote(label)}={cost:g}" for label, cost in value.items())
+        return ",".join(f"{_quote(label)}={_exact(cost)}" for label, cost in value.items())
     if value == SEPARATORS["tab"]:
         return "tab"
     return format_names(value) if isinstance(value, list) else str(value)

@@ -75,11 +75,11 @@ class DecisionSpec:
         if self.kind == "row_cost":
             return f"{prefix}fn={_quoted(self.fn)}, fp={_quoted(self.fp)}"
         if self.kind == "fbeta":
-            return "f1" if self.value == 1.0 else f"fbeta={self.value:.15g}"
+            return "f1" if self.value == 1.0 else f"fbeta={_exact(self.value)}"
         sign = {"recall": ">=", "precision": ">=", "alerts": "<="}.get(self.kind, "=")
-        suffix = f"/{self.per:.15g}" if self.kind == "alerts" else ""
+        suffix = f"/{_exact(self.per)}" if self.kind == "alerts" else ""
         suffix += f" per day of {_quoted(self.day_of)}" if self.day_of is not None else ""
-        return f"{self.kind}{sign}{self.value:.15g}{suffix}"
+        return f"{self.kind}{sign}{_exact(self.value)}{suffix}"
 
     @property
     def needs_tuning(self) -> bool:
@@ -233,9 +233,14 @@ def _unquoted(text: str) -> str:
     return text[1:-1].replace('""', '"') if text.startswith('"') else text
 
 
+def _exact(value: float) -> str:
+    """A number as text that has the same value."""
+    return repr(float(value)).removesuffix(".0")
+
+
 def _quoted(value: float | str) -> str:
     if not isinstance(value, str):
-        return f"{value:.15g}"
+        return _exact(value)
     try:
         float(value)
     except ValueError:
