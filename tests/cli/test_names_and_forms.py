@@ -96,7 +96,7 @@ def test_odd_names_are_left_out_and_commands_can_be_pasted(here):
 
 def test_the_stored_command_trains_the_same_model(here):
     table().assign(ill=lambda t: t["ill"].replace("no", "no, never")).to_csv("t.csv", index=False)
-    given = "--target ill --method csb2 --rounds 9 --seed 3 --model m.adacc".split()
+    given = ["--target", "ill", "--method", "csb2", "--rounds", "9", "--seed", "3", "--model", "m.adacc"]
     done("train", "t.csv", *given, "--costs", '"no, never"=0.123456789012345678,yes=1234567.891')
     words = shlex.split(adacc.load("m.adacc").notes_["command"])
     before = Path("m.adacc").read_bytes()

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from scipy.stats import binomtest
 from sklearn.metrics import (
     average_precision_score,
@@ -19,8 +20,9 @@ from adacc import metrics
 from adacc.evaluation import estimates
 from adacc.evaluation.assessment import DecidedRows, assess
 from adacc.evaluation.decision_costs import Costs, costs_of
+from adacc.evaluation.group_tests import compare_groups
 from adacc.evaluation.ranking_curve import RankingCurve
-from adacc.evaluation.subgroups import read_groups
+from adacc.evaluation.subgroups import by_group, read_groups
 from adacc.model.decision_spec import read_decision
 
 
@@ -212,8 +214,58 @@ def test_a_group_that_differs_is_marked_and_the_others_are_not():
     found = assess(DecidedRows(y, alert, scores), {"g": group})
     bad, good = found.subgroups["g"]
     assert "recall" in bad.differs
-    assert good.differs == ()
-    assert found.n_checked == 4
+    assert "recall" in good.differs  # two groups differ from each other
+    assert bad.others["recall"] == good.recall.value
+    recall, precision = found.tests
+    assert (recall.column, recall.measure, precision.measure) == ("g", "recall", "precision")
+    missed = [[each.true_positives, each.positives - each.true_positives] for each in (bad, good)]
+    due = stats.chi2_contingency(missed, correction=False)
+    n = bad.positives + good.positives
+    assert recall.p == pytest.approx(stats.chi2.sf(due.statistic * (n - 1) / n, 1))
+
+
+def decided_by(recalls, n_positive, seed):
+    """Rows of as many groups as there are recalls; the same precision in all."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, len(recalls), 6 * n_positive)
+    y = np.arange(6 * n_positive) < n_positive
+    alert = rng.random(6 * n_positive) < np.where(y, np.array(recalls)[group], 0.1)
+    return DecidedRows(y, alert, alert.astype(float)), group.astype(str)
+
+
+def test_married_and_single_differ():
+    """43 and 54 % recall: Fisher's exact test has p = 0.02; each of the intervals includes the recall of all rows."""
+    counts = {("married", True): 101, ("married", False): 134, ("single", True): 113, ("single", False): 96}
+    group, found = (np.repeat([key[k] for key in counts], list(counts.values())) for k in (0, 1))
+    assert stats.fisher_exact(np.reshape(list(counts.values()), (2, 2))).pvalue == pytest.approx(0.02, abs=3e-3)
+    alert = np.concatenate([found == "True" if found.dtype.kind == "U" else found, np.zeros(400, dtype=bool)])
+    y = np.arange(len(alert)) < len(found)
+    groups = {"marital": np.concatenate([group, ["married", "single"] * 200])}
+    married, single = assess(DecidedRows(y, alert, alert.astype(float)), groups).subgroups["marital"]
+    assert married.differs == single.differs == ("recall",)
+    overall = alert[y].mean()
+    assert not married.recall.excludes(overall)
+    assert not single.recall.excludes(overall)
+
+
+def test_without_a_difference_one_report_in_twenty_marks_a_group(monkeypatch):
+    monkeypatch.setattr(estimates, "N_RESAMPLES", 1)
+    marked = []
+    for seed in range(300):
+        rows, two = decided_by([0.7, 0.7], 200, seed)
+        others = {str(k): np.random.default_rng(seed + 1000 * k).integers(0, k, len(two)) for k in (3, 5)}
+        found = compare_groups(
+            {name: by_group(read_groups(values, name), rows.is_positive, rows.alert)
+             for name, values in {"two": two, **others}.items()}
+        )[0]  # fmt: skip
+        marked.append(any("recall" in group.differs for groups in found.values() for group in groups))
+    assert 0.05 - 3 * np.sqrt(0.05 * 0.95 / 300) <= np.mean(marked) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 300)
+
+
+def test_only_the_group_that_differs_is_marked():
+    rows, group = decided_by([0.7, 0.7, 0.3, 0.7, 0.7], 1000, 1)
+    found = compare_groups({"g": by_group(read_groups(group, "g"), rows.is_positive, rows.alert)})[0]["g"]
+    assert [each.name for each in found if "recall" in each.differs] == ["2"]
 
 
 def test_numbers_with_many_values_are_cut_at_quartiles():

@@ -10,18 +10,27 @@ from adacc.cli.terminal import format_table, printable, terminal_width
 
 def format_assessment(assessment: dict[str, Any]) -> str:
     """The short version of a decision report."""
-    from adacc.report.decision_text import chance
+    from adacc.report.decision_text import chance, differences, tests_of
+
+    def add(table: str, groups: list[dict[str, Any]], column: str | None) -> None:
+        sentences = differences(groups, tests_of(assessment, column))
+        parts.append("\n".join([table, *(fill(_plain(each), terminal_width()) for each in sentences)]))
 
     parts = [_figures(assessment["figures"])]
     if assessment["policies"]:
         parts.append(_policies(assessment))
     for column, groups in assessment["subgroups"].items():
-        parts.append(_groups(printable(column, 24), groups))
+        add(_groups(printable(column, 24), groups), groups, column)
     if assessment["periods"] is not None:
-        parts.append(_periods(assessment["periods"]))
-    if assessment["n_checked"]:
-        parts.append(fill(f"* The interval excludes the value of all rows. {chance(assessment)}", terminal_width()))
+        figures = [each["figures"] for each in assessment["periods"]["periods"]]
+        add(_periods(assessment["periods"]), figures, None)
+    if explained := chance(assessment):
+        parts.append(fill(f"* {_plain(explained)}", terminal_width()))
     return "\n\n".join(parts)
+
+
+def _plain(text: str) -> str:
+    return printable(text.replace("\xa0", " "))
 
 
 def format_recommendation(decided: dict[str, Any]) -> str:

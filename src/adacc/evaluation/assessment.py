@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from adacc.evaluation.decision_costs import Agreement, Costs, Policy, compare_policies
 from adacc.evaluation.estimates import Array, Estimate, mean_of_shares, ranking_areas, share
+from adacc.evaluation.group_tests import GroupTest, compare_groups
 from adacc.evaluation.periods import Periods, by_period
 from adacc.evaluation.ranking_curve import RankingCurve, TopRows
-from adacc.evaluation.subgroups import CHECKED, GroupFigures, by_group, read_groups
+from adacc.evaluation.subgroups import GroupFigures, by_group, read_groups
 from adacc.model.decision import DecisionReport
 
 
@@ -46,7 +47,7 @@ class Assessment:
     agreement: Agreement | None  # with the decisions of today
     subgroups: dict[str, list[GroupFigures]]  # by column
     periods: Periods | None
-    n_checked: int  # number of intervals of groups and periods that could exclude the value of all rows
+    tests: list[GroupTest]  # whether recall and precision differ between the groups of a column, or the periods
 
     def to_dict(self) -> dict[str, Any]:
         """The figures as JSON can store them."""
@@ -64,17 +65,17 @@ def assess(
         int(each.sum()) for each in (is_positive & alert, ~is_positive & alert, is_positive & ~alert,
                                      ~is_positive & ~alert)
     )  # fmt: skip
-    overall = GroupFigures.of("all rows", is_positive, alert)
-    periods = None if times is None else by_period(times[1], times[0], is_positive, alert, overall)
-    groups = {
-        name: by_group(read_groups(values, name), is_positive, alert, overall)
-        for name, values in (subgroups or {}).items()
+    periods = None if times is None else by_period(times[1], times[0], is_positive, alert)
+    by_column: dict[str | None, list[GroupFigures]] = {
+        name: by_group(read_groups(values, name), is_positive, alert) for name, values in (subgroups or {}).items()
     }
+    if periods is not None:
+        by_column[None] = [period.figures for period in periods.periods]
+    groups, tests = compare_groups(by_column)
+    if periods is not None:
+        figures = zip(periods.periods, groups.pop(None), strict=True)
+        periods = replace(periods, periods=[replace(period, figures=each) for period, each in figures])
     curve = RankingCurve(rows.scores, is_positive, None if periods is None else periods.days)
-    each_group = [
-        *(group for of_column in groups.values() for group in of_column),
-        *(() if periods is None else (period.figures for period in periods.periods)),
-    ]
     return Assessment(
         rows=len(alert),
         positives=tp + fn,
@@ -86,9 +87,9 @@ def assess(
         curve=curve.curve(),
         policies=compare_policies(is_positive, alert, rows.today, rows.costs),
         agreement=None if rows.today is None else Agreement.of(is_positive, alert, rows.today),
-        subgroups=groups,
+        subgroups={str(name): of_column for name, of_column in groups.items()},
         periods=periods,
-        n_checked=sum(getattr(group, name).value is not None for group in each_group for name in CHECKED),
+        tests=tests,
     )
 
 

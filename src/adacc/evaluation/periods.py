@@ -40,9 +40,7 @@ class Periods:
     periods: list[Period]
 
 
-def by_period(
-    times: Any, name: str, is_positive: NDArray[np.bool_], alert: NDArray[np.bool_], overall: GroupFigures
-) -> Periods:
+def by_period(times: Any, name: str, is_positive: NDArray[np.bool_], alert: NDArray[np.bool_]) -> Periods:
     """The figures of each period that has rows.
 
     `times` are as `read_days` takes them.
@@ -58,7 +56,7 @@ def by_period(
             continue
         begin, end = max(start, first), min(starts[k + 1] - 1, last) if k + 1 < len(starts) else last
         n_days = int((end - begin).astype(np.int64)) + 1
-        figures = GroupFigures.of(_name(unit, begin), is_positive[rows], alert[rows], overall)
+        figures = GroupFigures.of(_name(unit, begin), is_positive[rows], alert[rows])
         per_day = figures.alerts_per_1000.times(figures.rows / n_days / 1000)
         found.append(Period(str(begin), str(end), n_days, figures, per_day))
     n_days = int((last - first).astype(np.int64)) + 1

@@ -175,6 +175,27 @@ def wilson(successes: float, n: float, confidence: float = 0.95) -> Interval:
     return Interval(max(centre - margin, 0.0), min(centre + margin, 1.0))
 
 
+def chi_square_of_shares(parts: ArrayLike, wholes: ArrayLike) -> float:
+    """p-value of Pearson's χ² test that several shares are equal, with Campbell's factor (N - 1) / N [Campbell 2007].
+
+    NaN if fewer than two of the wholes are above 0, and 1 if all shares are 0, or 1.
+
+    Examples
+    --------
+    >>> round(chi_square_of_shares([40, 54], [100, 100]), 3)
+    0.048
+    """
+    part, whole = np.asarray(parts, dtype=np.float64), np.asarray(wholes, dtype=np.float64)
+    part, whole = part[whole > 0], whole[whole > 0]
+    if len(whole) < 2:
+        return float("nan")
+    n, share = whole.sum(), part.sum() / whole.sum()
+    if share in (0.0, 1.0):
+        return 1.0
+    chi_square = (n - 1) / n * ((part - whole * share) ** 2 / (whole * share * (1 - share))).sum()
+    return float(stats.chi2.sf(chi_square, len(whole) - 1))
+
+
 class Compared(NamedTuple):
     """Mean of paired differences over cross-validation splits, half of its 95 % interval, and its p-value."""
 

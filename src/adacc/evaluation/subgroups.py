@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -24,36 +24,36 @@ CODE = re.compile(r"\s*[-+]?0[0-9]")
 INTEGER = re.compile(r"[-+]?[0-9]+")
 
 CHECKED = ("recall", "precision")
-"""Measures of a group that are compared with those of all rows."""
+"""Measures of a group that are compared with those of the other rows."""
 
 
 @dataclass(frozen=True)
 class GroupFigures:
-    """Figures of some rows; `differs` lists the measures whose interval excludes the value of all rows."""
+    """Figures of some rows.
+
+    `others` has the recall and the precision of the other rows of the same column, and `differs` the measures that
+    differ from them significantly; see `compare_groups`.
+    """
 
     name: str
     rows: int
     positives: int
     positive_rate: Estimate
     alerts: int
+    true_positives: int
     alerts_per_1000: Estimate
     recall: Estimate
     precision: Estimate
+    others: dict[str, float | None] = field(default_factory=dict)
     differs: tuple[str, ...] = ()
 
     @classmethod
-    def of(
-        cls, name: str, is_positive: NDArray[np.bool_], alert: NDArray[np.bool_], overall: GroupFigures | None = None
-    ) -> GroupFigures:
+    def of(cls, name: str, is_positive: NDArray[np.bool_], alert: NDArray[np.bool_]) -> GroupFigures:
         rows, positives, alerts = len(alert), int(is_positive.sum()), int(alert.sum())
         found = int((is_positive & alert).sum())
-        measures = {"recall": share(found, positives), "precision": share(found, alerts)}
-        differs = () if overall is None else tuple(
-            each for each in CHECKED if measures[each].excludes(getattr(overall, each).value)
-        )  # fmt: skip
         return cls(
-            name, rows, positives, share(positives, rows), alerts, share(alerts, rows).times(1000), **measures,
-            differs=differs,
+            name, rows, positives, share(positives, rows), alerts, found, share(alerts, rows).times(1000),
+            share(found, positives), share(found, alerts),
         )  # fmt: skip
 
 
@@ -150,13 +150,11 @@ def _distinct(codes: NDArray[np.intp], values: list[Any]) -> Grouping:
     return Grouping([*kept_names, rest], merged[number])
 
 
-def by_group(
-    groups: Grouping, is_positive: NDArray[np.bool_], alert: NDArray[np.bool_], overall: GroupFigures
-) -> list[GroupFigures]:
+def by_group(groups: Grouping, is_positive: NDArray[np.bool_], alert: NDArray[np.bool_]) -> list[GroupFigures]:
     """The figures of each group that has rows."""
     found = []
     for k, name in enumerate(groups.names):
         rows = groups.number == k
         if rows.any():
-            found.append(GroupFigures.of(name, is_positive[rows], alert[rows], overall))
+            found.append(GroupFigures.of(name, is_positive[rows], alert[rows]))
     return found

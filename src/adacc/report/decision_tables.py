@@ -16,6 +16,7 @@ from adacc.report.decision_text import (
     money,
     rule_costs,
     rule_in_words,
+    tests_of,
 )
 from adacc.report.numbers import significant
 from adacc.report.tables import Table, cell
@@ -65,12 +66,12 @@ def about_decision(decided: dict[str, Any]) -> dict[str, Any]:
                 "column": column,
                 "chart": f"subgroup{number}",
                 "table": groups(column, of_column),
-                "differences": differences(of_column, assessment["figures"]),
+                "differences": differences(of_column, tests_of(assessment, column)),
             }
             for number, (column, of_column) in enumerate(assessment["subgroups"].items())
         ],
         "periods": periods(assessment, decided["columns"].get("time")),
-        "chance": chance(assessment) if assessment["n_checked"] else "",
+        "chance": chance(assessment),
         "has_positives": bool(assessment["positives"]),
     }
 
@@ -265,5 +266,5 @@ def periods(assessment: dict[str, Any], column: str | None) -> dict[str, Any] | 
         "last_day": found["periods"][-1]["last_day"],
         "has_charts": len(found["periods"]) > 1,
         "table": {"heads": heads, "rows": rows},
-        "differences": differences([each["figures"] for each in found["periods"]], assessment["figures"]),
+        "differences": differences([each["figures"] for each in found["periods"]], tests_of(assessment, None)),
     }

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from adacc.evaluation.group_tests import FEW_POSITIVES
 from adacc.model.decision_spec import DecisionSpec
 from adacc.report.numbers import significant
-from adacc.report.text import counted, listed, quoted
+from adacc.report.text import NAMES_MAX, listed, p_value, quoted
 
 FIGURES = {
     "recall": ("Recall", "share of the positive rows that are alerts (found)"),
@@ -144,23 +145,36 @@ def rule_costs(assessment: dict[str, Any]) -> str:
 
 
 def chance(assessment: dict[str, Any]) -> str:
-    """How many intervals of groups exclude the value of all rows, and how many would by chance."""
-    groups = [group for of_column in assessment["subgroups"].values() for group in of_column]
-    groups += [period["figures"] for period in (assessment["periods"] or {}).get("periods", [])]
-    n_found, n_checked = sum(len(group["differs"]) for group in groups), assessment["n_checked"]
+    """How groups are compared, and how often they would be marked by chance; empty without groups."""
+    if not any(test["p"] is not None for test in assessment["tests"]):
+        return ""
     return (
-        f"{n_found} of {counted(n_checked, 'interval')} of subgroups and periods "
-        f"{'excludes' if n_found == 1 else 'exclude'} the value of all rows. About {significant(0.05 * n_checked, 2)} "
-        "would by chance, if no group differed: with many groups, some findings are chance."
+        "A mark means that a group differs significantly from the other rows, by one χ² test for each column and "
+        "measure (p\xa0<\xa00.05, corrected over the columns and the periods by Holm). If no group differed, about one "
+        "report in 20 would have a marked recall by chance, and one in 20 a marked precision."
     )
 
 
-def differences(groups: list[dict[str, Any]], figures: dict[str, Any]) -> list[str]:
-    """A sentence for each group whose interval excludes the value of all rows."""
-    return [
+def tests_of(assessment: dict[str, Any], column: str | None) -> list[dict[str, Any]]:
+    """The tests of the groups of a column, or of the periods."""
+    return [test for test in assessment["tests"] if test["column"] == column]
+
+
+def differences(groups: list[dict[str, Any]], tests: list[dict[str, Any]]) -> list[str]:
+    """Sentences about the groups of a column that differ from the other rows, and those of few positive rows.
+
+    `tests` are those of the column.
+    """
+    p_values = {test["measure"]: test["p"] for test in tests}
+    sentences = [
         f"{group['name']}: the {name} is {figure(name, group[name]['value'])} ({interval(name, group[name])}), "
-        f"{'below' if group[name]['value'] < figures[name]['value'] else 'above'} the "
-        f"{figure(name, figures[name]['value'])} of all rows."
+        f"{'below' if group[name]['value'] < group['others'][name] else 'above'} the "
+        f"{figure(name, group['others'][name])} of the other rows (the groups differ with {p_value(p_values[name])})."
         for group in groups
         for name in group["differs"]
     ]
+    few = [f"{group['name']} ({group['positives']:,})" for group in groups if group["positives"] < FEW_POSITIVES]
+    if few:
+        named = few if len(few) <= NAMES_MAX else [*few[:NAMES_MAX], f"{len(few) - NAMES_MAX} more"]
+        sentences.append(f"Fewer than {FEW_POSITIVES} positive rows, so that the recall is uncertain: {listed(named)}.")
+    return sentences

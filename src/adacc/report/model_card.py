@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from adacc.report.decision_text import FIGURES, POLICIES, chance, differences, figure, interval, money
+from adacc.report.decision_text import FIGURES, POLICIES, chance, differences, figure, interval, money, tests_of
 from adacc.report.text import listed, share
 
 COLUMNS_MAX = 100
@@ -192,14 +192,16 @@ def _figures_by_class(figures: dict[str, Any]) -> list[str]:
 def _subgroups(assessment: dict[str, Any] | None) -> list[str]:
     if assessment is None or not (assessment["subgroups"] or assessment["periods"]):
         return []
-    parts = [chance(assessment)]
+    parts = [chance(assessment)] if chance(assessment) else []
     of_periods = (assessment["periods"] or {}).get("periods", [])
-    groups = {**assessment["subgroups"], **({"period": [each["figures"] for each in of_periods]} if of_periods else {})}
-    for column, of_column in groups.items():
+    groups = [(code(column), column, of_column) for column, of_column in assessment["subgroups"].items()]
+    if of_periods:
+        groups.append(("period", None, [each["figures"] for each in of_periods]))
+    for name, column, of_column in groups:
         heads = ["group", "rows", "positive rate", "alerts per 1,000", "recall", "precision"]
         rows = [[code(group["name"]), f"{group['rows']:,}", *_group_cells(group)] for group in of_column]
-        parts += [f"By {code(column)}:", table(heads, rows)]
-        parts += [f"- {sentence}" for sentence in differences(of_column, assessment["figures"])]
+        parts += [f"By {name}:", table(heads, rows)]
+        parts += [f"- {sentence}" for sentence in differences(of_column, tests_of(assessment, column))]
     return [_section("Subgroups and periods", ["\n\n".join(parts)])]
 
 
