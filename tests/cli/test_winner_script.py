@@ -46,13 +46,24 @@ def check_script(result, path, metric="balanced_accuracy"):
     assert done.returncode == 0, done.stderr
     name, figure = done.stdout.splitlines()[0].split(": ")
     assert name == metric
-    assert abs(float(figure) - result["methods"][0]["metrics"][metric]["mean"]) < 1e-9
+    best = result["methods"][0]
+    assert abs(float(figure) - best["metrics"][metric]["mean"]) < 1e-9
+    if "encodings" in best:
+        assert len(best["encodings"]) == result["protocol"]["n_folds"]
+        assert (
+            f"chose these encodings of the categories, as `fit` does again: {', '.join(best['encodings'])}.\n"
+            in (result["winner_script"])
+        )
+        assert f"encoding of categories: {joblib.load('xor.joblib').encoding_}" in done.stdout
+    else:
+        assert "encoding" not in result["winner_script"].replace("encoding=", "")
 
 
 def test_groups_categories_gaps_and_a_sample(table):
     options = ["--target", "ill", "--group", "ward", "--drop", "kind", "--max-rows", 350, "--positive", "no"]
     result, out = compare("xor.csv", *options, *TWO, "--script", "train.py", "--report", "r.html")
     assert result["methods"][0]["name"] == "lightgbm-threshold"
+    assert [("encodings" in each) for each in result["methods"]] == [True, False]  # AdaBoost is adacc's own
     assert "A baseline won: it is ahead of AdaBoost by " in " ".join(out.split())
     assert "AdaBoost is the best method of adacc." in " ".join(out.split())
     assert out.splitlines()[-3:-1] == ["Python script that trains LightGBM + threshold:", "  train.py"]

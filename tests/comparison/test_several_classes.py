@@ -82,7 +82,7 @@ def test_predictions_are_those_of_the_classifiers_on_the_training_rows(held):
 def test_measures_are_scikit_learns(held, standing):
     problem, splits, _, outcomes = held
     for outcome in outcomes:
-        y, (said, probability) = problem.y[splits[outcome.split].test], outcome.predictions
+        y, (said, probability, _) = problem.y[splits[outcome.split].test], outcome.predictions
         recalls = sk.recall_score(y, said, average=None)
         due = {
             "balanced_accuracy": sk.balanced_accuracy_score(y, said),

@@ -28,7 +28,10 @@ def test_it_says_what_the_comparison_says_also_after_a_pickle(method):
     model = BaselineClassifier(method, ROUNDS, random_state=fold.seed).fit(fold.X, np.where(fold.y == 1, "a", "b"))
     model = pickle.loads(pickle.dumps(model))
     assert model.classes_.tolist() == ["a", "b"]
-    np.testing.assert_array_equal(-model.decision_function(fold.X_test), due.scores)  # the rare class is the first
+    scores = model.decision_function(fold.X_test)
+    np.testing.assert_allclose(-scores, due.scores, rtol=0, atol=1e-300)  # the rare class is the first
+    np.testing.assert_array_equal(scores > 0, model.predict(fold.X_test) == "b")
+    assert model.encoding_ == due.encoding
     np.testing.assert_array_equal(model.predict(fold.X_test), np.where(due.scores > 0, "a", "b"))
     np.testing.assert_array_equal(model.predict_proba(fold.X_test)[:, 0], due.probabilities)
 
@@ -89,6 +92,10 @@ def test_an_array_of_numbers_is_what_the_library_takes_and_scikit_learn_can_use_
         ({"random_state": None}, {}, "random_state must be an integer of at least 0, got None"),
         ({"pos_label": "c"}, {}, "pos_label must be one of the labels"),
         ({}, {"y": np.zeros(180)}, "y must have at least two classes"),
+        ({}, {"y": np.linspace(0, 1, 180)}, "Unknown label type: continuous"),
+        ({}, {"y": np.where(np.arange(180) == 3, np.nan, np.arange(180) % 2)}, "Input y contains NaN"),
+        ({}, {"y": [None, *"ab" * 89, "a"]}, "y must not have missing labels, got one in row 0"),
+        ({}, {"y": np.zeros((180, 2))}, "y should be a 1d array"),
         ({}, {"y": np.arange(180) % 3}, "'lightgbm-threshold' supports two classes only, got 3"),
         ({}, {"y": np.arange(7) % 2}, "y must have one label for each of the 180 rows of X"),
         ({}, {"X": np.zeros(180)}, "X must be a frame or an array of two dimensions"),
@@ -98,6 +105,22 @@ def test_what_cannot_be_fitted_is_told(parameters, change, said):
     fold = make_fold()
     with pytest.raises(ValueError, match=said):
         BaselineClassifier(**parameters).fit(**{"X": fold.X, "y": fold.y} | change)
+
+
+@pytest.mark.parametrize("method", ["balanced-random-forest", "self-paced-ensemble"])
+@pytest.mark.parametrize("positive", [0, 1])
+def test_ties_are_of_the_negative_class_and_the_sign_of_the_score_says_so(method, positive):
+    """Half of so many votes: a score of exactly 0."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = (X[:, 0] + 1.5 * rng.normal(size=300) > 1.8).astype(int)
+    X_new = rng.normal(size=(2000, 3))
+    model = BaselineClassifier(method, pos_label=positive).fit(X, y)
+    ties = model.predict_proba(X_new)[:, 0] == 0.5
+    assert ties.sum() > 5
+    predicted = model.predict(X_new)
+    assert (predicted[ties] == 1 - positive).all()
+    np.testing.assert_array_equal(model.decision_function(X_new) > 0, predicted == 1)
 
 
 def test_rows_of_other_columns_are_told():

@@ -2,6 +2,7 @@
 
 import builtins
 import importlib
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from itertools import pairwise
@@ -51,6 +52,8 @@ def coded(fold):
     """Medians for gaps, a column for each colour and one for none: written out."""
     numbers = ["a", "b [%]", "c, d"]
     median = fold.X[numbers].median()
+    if fold.X["colour"].dtype != "category":  # codes
+        return tuple(X.fillna(median).to_numpy(float) for X in (fold.X, fold.X_test))
 
     def code(X):
         dummies = [(X["colour"] == colour).to_numpy() for colour in sorted(COLOURS)] + [X["colour"].isna().to_numpy()]
@@ -59,6 +62,52 @@ def coded(fold):
         return np.column_stack([X[numbers].fillna(median), *dummies]).astype(float)
 
     return code(fold.X), code(fold.X_test)
+
+
+def native(X):
+    return X
+
+
+def codes(X):
+    numbers = X["colour"].map({colour: i for i, colour in enumerate(COLOURS)}).astype(float).fillna(-1)
+    return X.assign(colour=numbers)
+
+
+def one_hot(X):
+    dummies = {colour: (X["colour"] == colour) * 1 for colour in sorted(COLOURS)}
+    return X.drop(columns="colour").assign(**dummies, none=X["colour"].isna() * 1)
+
+
+NATIVE = {"native": native, "codes": codes, "one-hot": one_hot}
+NUMBERS = {"one-hot": native, "codes": codes}  # `coded` encodes colours
+
+
+def take(fold, encode):
+    return FoldData(encode(fold.X), fold.y, encode(fold.X_test), fold.rounds, fold.seed)
+
+
+def choosing(method, encodings, then=None):
+    """The method on the encoding of best average precision on three inner folds; `then` decides with its scores."""
+    found = {}
+
+    def choose(fold):
+        precision = {}
+        for name in encodings:
+            held_out, encode = np.zeros(len(fold.y)), encodings[name]
+            with threadpool_limits(1):
+                for train, test in StratifiedKFold(3, shuffle=True, random_state=fold.seed).split(fold.X, fold.y):
+                    inner = FoldData(fold.X.iloc[train], fold.y[train], fold.X.iloc[test], fold.rounds, fold.seed)
+                    held_out[test] = method(take(inner, encode), max(fold.rounds))[0]
+            precision[name] = average_precision_score(fold.y, held_out)
+        return encodings[max(encodings, key=precision.get)]
+
+    def fit(fold, T):
+        key = id(fold)
+        if key not in found:
+            found[key] = fold, choose(fold)  # the fold is kept, so that no other has its id
+        return (then or method)(take(fold, found[key][1]), T)
+
+    return fit
 
 
 def tree_on(sampler):
@@ -199,30 +248,44 @@ def forest(fold, T):
     return model.decision_function(X_test), model.predict(X_test), model.predict_proba(X_test)[:, 1]
 
 
+def half(scores):
+    return scores + 0.5
+
+
+def choosing_with_threshold(method, encodings, probability):
+    return choosing(method, encodings, tuned(method, probability))
+
+
+def histogram_scores(fold, T):
+    return (histogram_model(T, None).fit(fold.X, fold.y).decision_function(fold.X_test),)
+
+
 DIRECTLY = {
     "adacc-forest": forest,
     "smote-tree": tree_on(SMOTE),
     "ros-tree": tree_on(RandomOverSampler),
     "rus-tree": tree_on(RandomUnderSampler),
     "imblearn-rusboost": boosted(RUSBoostClassifier),
-    "sklearn-adaboost": boosted(AdaBoostClassifier),
-    "lightgbm": light,
-    "xgboost": extreme,
-    "hist-gradient-boosting": histogram,
-    "balanced-random-forest": ensemble(BalancedRandomForestClassifier),
-    "easy-ensemble": ensemble(EasyEnsembleClassifier),
-    "bagged-lightgbm": bagged,
+    "sklearn-adaboost": choosing(boosted(AdaBoostClassifier), NUMBERS),
+    "lightgbm": choosing(light, NATIVE),
+    "xgboost": choosing(extreme, NATIVE),
+    "hist-gradient-boosting": choosing(histogram, NATIVE),
+    "balanced-random-forest": choosing(ensemble(BalancedRandomForestClassifier), NUMBERS),
+    "easy-ensemble": choosing(ensemble(EasyEnsembleClassifier), NUMBERS),
+    "bagged-lightgbm": choosing(bagged, NATIVE),
     "catboost": cat,
     "ebm": additive,
-    "lightgbm-shallow": shallow,
-    "balanced-random-forest-threshold": tuned(ensemble(BalancedRandomForestClassifier), lambda scores: scores + 0.5),
-    "easy-ensemble-threshold": tuned(ensemble(EasyEnsembleClassifier), lambda scores: scores + 0.5),
-    "lightgbm-threshold": tuned(partial(light, weighted=False), expit),
-    "lightgbm-shallow-threshold": tuned(partial(shallow, weighted=False), expit),
-    "xgboost-threshold": tuned(partial(extreme, weighted=False), expit),
+    "lightgbm-shallow": choosing(shallow, NATIVE),
+    "balanced-random-forest-threshold": choosing_with_threshold(
+        ensemble(BalancedRandomForestClassifier), NUMBERS, half
+    ),
+    "easy-ensemble-threshold": choosing_with_threshold(ensemble(EasyEnsembleClassifier), NUMBERS, half),
+    "lightgbm-threshold": choosing_with_threshold(partial(light, weighted=False), NATIVE, expit),
+    "lightgbm-shallow-threshold": choosing_with_threshold(partial(shallow, weighted=False), NATIVE, expit),
+    "xgboost-threshold": choosing_with_threshold(partial(extreme, weighted=False), NATIVE, expit),
     "catboost-threshold": tuned(partial(cat, weighted=False), expit),
     "adaboost-threshold": thresholded(lambda T: adacc.AdaBoostClassifier(n_estimators=T), 2, 5),
-    "hist-gradient-boosting-threshold": thresholded(lambda T: histogram_model(T, None), 1, 3),
+    "hist-gradient-boosting-threshold": choosing_with_threshold(histogram_scores, NATIVE, expit),
     "logistic-regression": logistic,
 }
 
@@ -246,7 +309,7 @@ def scores_of(name, fold):
 def check(name, fold):
     found = BASELINES[name].predict(fold)
     assert list(found) == (ROUNDS if name in BOOSTED else [1])
-    for T, (score, probabilities, _) in found.items():
+    for T, (score, probabilities, *_) in found.items():
         expected, predicted, probability = DIRECTLY[name](fold, T)
         np.testing.assert_allclose(probabilities, probability, rtol=1e-5, atol=1e-9)
         assert ((probabilities >= 0.0) & (probabilities <= 1.0)).all()
@@ -313,8 +376,8 @@ def test_a_self_paced_ensemble_draws_easy_rows_first_and_all_bins_alike_at_last(
     np.testing.assert_allclose(np.array(counts) / 100, shares, atol=0.03)
 
 
-@pytest.mark.thorough
-def test_tuned_lightgbm_has_the_parameters_of_best_average_precision(monkeypatch):
+@pytest.mark.parametrize("trials", [4, pytest.param(30, marks=pytest.mark.thorough)])
+def test_tuned_lightgbm_has_the_encoding_and_the_parameters_of_best_average_precision(monkeypatch, trials):
     fold, models = make_fold(n=480), []
     make = baseline_models.lightgbm_model
 
@@ -323,22 +386,32 @@ def test_tuned_lightgbm_has_the_parameters_of_best_average_precision(monkeypatch
         return models[-1][1]
 
     monkeypatch.setattr(baseline_models, "lightgbm_model", watched)
-    (scores,) = scores_of("lightgbm-tuned", fold).values()
+    monkeypatch.setattr(baseline_models, "TRIALS", trials)
+    (found,) = BASELINES["lightgbm-tuned"].predict(fold).values()
     folds = list(StratifiedKFold(3, shuffle=True, random_state=fold.seed).split(fold.X, fold.y))
-    assert len(models) == 30 * 3 + 1
-    assert models[0][0] == {}
-    held_out = []
-    for i in range(30):
-        found = np.zeros(len(fold.y))
+    assert len(models) == (3 + trials - 1) * 3 + 1  # three encodings with the defaults, then the other parameters
+    assert [parameters == {} for parameters, _ in models[:10]] == [True] * 9 + [False]
+
+    def held_out(i, encode):
+        scores = np.zeros(len(fold.y))
         for (_, test), (_, model) in zip(folds, models[3 * i : 3 * i + 3], strict=True):
-            X = plain(fold.X.iloc[test]).set_axis(model.feature_name_, axis=1)
-            found[test] = model.predict(X, raw_score=True)
-        held_out.append(found)
-    best = int(np.argmax([average_precision_score(fold.y, found) for found in held_out]))
+            X = encode(plain(fold.X.iloc[test])).set_axis(model.feature_name_, axis=1)
+            scores[test] = model.predict(X, raw_score=True)
+        return scores
+
+    def precision(scores):
+        return average_precision_score(fold.y, scores)
+
+    first = max(range(3), key=lambda i: precision(held_out(i, list(NATIVE.values())[i])))
+    assert found.encoding == list(NATIVE)[first]
+    encode = NATIVE[found.encoding]
+    scores = {i: held_out(i, encode) for i in (first, *range(3, trials + 2))}
+    best = max(scores, key=lambda i: precision(scores[i]))
     assert models[-1][0] == models[3 * best][0]
-    threshold = best_threshold(fold.y, held_out[best])
-    X_test = plain(fold.X_test).set_axis(models[-1][1].feature_name_, axis=1)
-    np.testing.assert_allclose(scores, models[-1][1].predict(X_test, raw_score=True) - threshold)
+    X_test = encode(plain(fold.X_test)).set_axis(models[-1][1].feature_name_, axis=1)
+    raw = models[-1][1].predict(X_test, raw_score=True)
+    np.testing.assert_allclose(found.scores, raw - best_threshold(fold.y, scores[best]))
+    np.testing.assert_allclose(found.probabilities, expit(raw))  # the threshold moves the decision only
 
 
 @pytest.mark.parametrize("n_rare", [1, 2, 5])
@@ -390,14 +463,14 @@ def test_numbers_or_categories_alone(name, columns):
     assert all(np.isfinite(score).all() for score in scores_of(name, part).values())
 
 
-@pytest.mark.parametrize("name", ["hist-gradient-boosting", "hist-gradient-boosting-threshold"])
-def test_hist_gradient_boosting_names_the_column_that_it_refuses(name):
+def test_hist_gradient_boosting_takes_codes_of_a_column_of_too_many_levels():
     fold = make_fold(n=600)
-    many = pd.Categorical([f"town {i}" for i in range(len(fold.X))])
-    assert len(many.categories) > 255
-    wide = FoldData(fold.X.assign(town=many), fold.y, fold.X_test.assign(town=many[: len(fold.X_test)]), [2], 0)
-    with pytest.raises(ValueError, match="'town'"):
-        BASELINES[name].fit(wide)
+    town = pd.Categorical([f"town {i:03}" for i in range(len(fold.X))])
+    assert len(town.categories) > 255
+    wide = FoldData(fold.X.assign(town=town), fold.y, fold.X_test.assign(town=town[: len(fold.X_test)]), [6], 0)
+    coded = FoldData(fold.X.assign(town=town.codes), fold.y, wide.X_test.assign(town=range(len(fold.X_test))), [6], 0)
+    baseline = replace(BASELINES["hist-gradient-boosting"], encodings=())
+    np.testing.assert_allclose(baseline.predict(wide)[6].scores, histogram(coded, 6)[0])
 
 
 def test_a_column_of_gaps_alone_says_nothing():

@@ -103,6 +103,7 @@ class Leaderboard:
                 "about": self.methods[name].about,
                 **self._spreads(name, name in ranked),
                 "cost": self._costs(name),
+                **({"encodings": encodings} if (encodings := self._encodings(name)) else {}),
                 "versus_best": against.get(name),
                 "failed": self._failed(name),
             }
@@ -176,6 +177,11 @@ class Leaderboard:
     def _costs(self, name: str) -> list[float] | None:
         of_splits = [each.predictions for each in self._in_order(name) if each.predictions is not None]
         return [each.cost for each in of_splits if each.cost is not None] or None
+
+    def _encodings(self, name: str) -> list[str]:
+        """The encodings of categories that a baseline chose, by split; none if it chooses none."""
+        of_splits = [each.predictions for each in self._in_order(name) if each.predictions is not None]
+        return [each.encoding for each in of_splits if each.encoding is not None]
 
     def _failed(self, name: str) -> dict[str, Any] | None:
         errors = [each.error for each in self._in_order(name) if each.error is not None]

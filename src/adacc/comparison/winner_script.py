@@ -44,6 +44,8 @@ def winner_script(
         in_time=problem.time is not None,
         metric=metric,
         figure=best["metrics"][metric]["mean"] if is_whole else "not computed on all of them",
+        encodings=_encodings(best),
+        printed_encoding=', "encoding of categories:", model.encoding_' if "encodings" in best else "",
         folds=protocol["folds"],
         repeats=protocol["repeats"],
         seed=plan.seed,
@@ -52,6 +54,15 @@ def winner_script(
         first_positive="" if several else ", pos_label=1",
         last_positive="" if several else ", pos_label=labels[1]",
         model_file=repr(model_file),
+    )
+
+
+def _encodings(best: Mapping[str, Any]) -> str:
+    """A comment on the encodings of the folds, if there are categories and the baseline chooses their encoding."""
+    if "encodings" not in best:
+        return ""
+    return (
+        f"\n# Inner folds chose these encodings of the categories, as `fit` does again: {', '.join(best['encodings'])}."
     )
 
 

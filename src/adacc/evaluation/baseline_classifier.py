@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from adacc.algorithms.catalog import suggestion
 from adacc.estimators.base import log_of
+from adacc.estimators.input_validation import check_labels
 from adacc.evaluation.baselines import BASELINES, Baseline
 from adacc.evaluation.fold_data import FoldData
 from adacc.evaluation.predictions import ClassPredictions
@@ -39,7 +39,7 @@ class BaselineClassifier(ClassifierMixin, BaseEstimator):
     pos_label : object or None
         The positive class of two; None: the rarer class.
     in_time : bool
-        Whether the groups of `fit` are times, and the splits that tune a threshold follow them.
+        Whether the groups of `fit` are times, and the splits that choose an encoding or tune a threshold follow them.
     random_state : int
         Random seed.
 
@@ -51,6 +51,8 @@ class BaselineClassifier(ClassifierMixin, BaseEstimator):
         Names of the columns; x0, x1, ... if X is an array.
     n_features_in_ : int
         Number of columns.
+    encoding_ : str or None
+        Encoding of the categories that inner folds chose; None if the method has no choice, or X no categories.
     """
 
     def __init__(
@@ -70,11 +72,11 @@ class BaselineClassifier(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Fit to a frame or an array of numbers.
 
-        Text columns are categories, booleans are numbers, and values may be missing. Splits that tune a threshold
-        keep `groups` together.
+        Text columns are categories, booleans are numbers, and values may be missing. Splits that choose an encoding or
+        tune a threshold keep `groups` together.
         """
-        baseline, frame, y = self._checked(), _as_frame(X), np.asarray(y)
-        if y.shape != (len(frame),):
+        baseline, frame, y = self._checked(), _as_frame(X), check_labels(y, "y")
+        if len(y) != len(frame):
             raise ValueError(f"y must have one label for each of the {len(frame)} rows of X, got shape {y.shape}")
         classes, numbers = np.unique(y, return_inverse=True)
         if len(classes) < 2:
@@ -92,9 +94,9 @@ class BaselineClassifier(ClassifierMixin, BaseEstimator):
         if len(classes) == 2:
             self._positive = self._positive_number(numbers)
             self._fitted: Any = baseline.fit(replace(fold, y=(numbers == self._positive).astype(np.int8)))
-        elif baseline.fit_classes is not None:
-            with threadpool_limits(1):
-                self._fitted = baseline.fit_classes(fold)
+        else:
+            self._fitted = baseline.fit_several(fold)
+        self.encoding_ = self._fitted.encoding
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -120,9 +122,13 @@ class BaselineClassifier(ClassifierMixin, BaseEstimator):
 
     @available_if(_has_two_classes)
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Scores of two classes, less the threshold: above 0 the second class is predicted."""
+        """Scores of two classes, less the threshold: above 0 the second class is predicted.
+
+        The negative class is predicted at the threshold. If it is the second class, the score there is the smallest
+        positive number.
+        """
         scores = self._predictions(X).scores
-        return scores if self._positive == 1 else -scores
+        return scores if self._positive == 1 else np.where(scores == 0.0, np.finfo(np.float64).tiny, -scores)
 
     def _checked(self) -> Baseline:
         """The baseline, if the parameters are valid."""
@@ -157,8 +163,7 @@ class BaselineClassifier(ClassifierMixin, BaseEstimator):
         if text:
             raise ValueError(f"column {text[0]!r} of X must be numeric, as in the training rows")
         of_levels = [name for name in self._categories if frame[name].dtype != "category"]
-        found = self._fitted.predict if hasattr(self._fitted, "predict") else self._fitted
-        predictions = found(frame.astype(dict.fromkeys(of_levels, "category")))
+        predictions = self._fitted.predict(frame.astype(dict.fromkeys(of_levels, "category")))
         return next(iter(predictions.values())) if isinstance(predictions, dict) else predictions
 
 

@@ -5,16 +5,15 @@ Each method uses one thread and the random seed of the fold.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from importlib import import_module
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import ensemble
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import average_precision_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -25,7 +24,6 @@ from adacc.estimators.forest import AdaCCForestClassifier
 from adacc.evaluation import scorers
 from adacc.evaluation.fold_data import Array, FoldData, Scores
 from adacc.evaluation.scorers import FittedScorer, NamedCategories, NativeCategories, TextCategories, complete_numbers
-from adacc.evaluation.thresholds import best_threshold
 
 FOREST_TIME_FOLDS = 3
 """Folds in time order for the tuning of a forest; each of them fits a forest."""
@@ -104,28 +102,16 @@ def bagged_lightgbm(fold: FoldData) -> FittedScorer[Scores]:
     return FittedScorer(prepare, models, scorers.mean_probability_scores)
 
 
-def tuned_lightgbm(fold: FoldData) -> FittedScorer[Scores]:
-    """LightGBM with the best of random parameters, less the threshold of best balanced accuracy.
+def default_lightgbm(fold: FoldData, **parameters: Any) -> FittedScorer[Scores]:
+    """LightGBM with its default parameters, including its size, but those that are given."""
+    return with_categories(lightgbm_model(fold.seed, **parameters), fold, scorers.raw_lightgbm_scores)
 
-    Parameters are compared by average precision, and the threshold is chosen, on out-of-fold scores of the training
-    rows. The first trial has the default parameters.
-    """
-    prepare = NativeCategories(fold.X)
-    X, rng, folds = prepare(fold.X), np.random.default_rng(fold.seed), fold.tuning_folds(3)
-    y_held_out = fold.y[np.concatenate([test for _, test in folds])]
-    trials = [{}, *(_random_parameters(rng, fold.y) for _ in range(TRIALS - 1))]
-    results = []
-    for parameters in trials:
-        held_out = []
-        for train, test in folds:
-            model = lightgbm_model(fold.seed, **parameters).fit(X.iloc[train], fold.y[train])
-            held_out.append(model.predict(X.iloc[test], raw_score=True))
-        scores = np.concatenate(held_out)
-        results.append((average_precision_score(y_held_out, scores), scores, parameters))
-    _, scores, parameters = max(results, key=itemgetter(0))
-    model = lightgbm_model(fold.seed, **parameters).fit(X, fold.y)
-    threshold = best_threshold(y_held_out, scores)
-    return FittedScorer(prepare, model, partial(scorers.tuned_lightgbm_scores, threshold=threshold))
+
+def random_parameters(fold: FoldData) -> Iterator[dict[str, Any]]:
+    """Random parameters of LightGBM, one trial fewer than `TRIALS`, as the first has the default parameters."""
+    rng = np.random.default_rng(fold.seed)
+    for _ in range(TRIALS - 1):
+        yield _random_parameters(rng, fold.y)
 
 
 def _random_parameters(rng: np.random.Generator, y: NDArray[np.int8]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ do in the paper.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,11 +17,12 @@ from threadpoolctl import threadpool_limits
 
 from adacc.algorithms.catalog import FORESTS, METHODS
 from adacc.evaluation import baseline_models as models
+from adacc.evaluation import baseline_tuning as tuning
 from adacc.evaluation import multiclass_models as multiclass
+from adacc.evaluation.encodings import CODES, NATIVE, ONE_HOT
 from adacc.evaluation.fold_data import Array, FoldData, Scores
 from adacc.evaluation.predictions import ClassPredictions, Predictions
 from adacc.evaluation.scorers import from_half_log_odds, from_probability
-from adacc.evaluation.thresholds import tuned_thresholds
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,13 +35,26 @@ class FittedBaseline:
     scorer: Callable[[pd.DataFrame], Scores]
     thresholds: Mapping[int, float]
     probability: Callable[[Array], Array]
+    encoding: str | None  # that of the categories, if inner folds chose it
 
     def predict(self, X: pd.DataFrame) -> dict[int, Predictions]:
         """Predict the rows of X, which has the columns of the training rows; by number of rounds."""
         return {
-            T: Predictions(scores - self.thresholds.get(T, 0.0), self.probability(scores))
+            T: Predictions(scores - self.thresholds.get(T, 0.0), self.probability(scores), encoding=self.encoding)
             for T, scores in self.scorer(X).items()
         }
+
+
+@dataclass(frozen=True)
+class FittedClasses:
+    """A baseline fitted to more than two classes."""
+
+    scorer: Callable[[pd.DataFrame], ClassPredictions]
+    encoding: str | None
+
+    def predict(self, X: pd.DataFrame) -> ClassPredictions:
+        """Predict the rows of X, which has the columns of the training rows."""
+        return self.scorer(X)._replace(encoding=self.encoding)
 
 
 @dataclass(frozen=True)
@@ -48,7 +62,8 @@ class Baseline:
     """A method: label, description, distribution (on PyPI), function that fits a scorer, whether it has rounds.
 
     `probability` maps the scores to the library's probabilities; most scores are log-odds, and None is the method
-    ``probability`` of the fitted scorer. With `threshold_folds` the
+    ``probability`` of the fitted scorer. `encodings` are those of categories among which inner folds choose. `trials`
+    are parameters of `fit_scorer` that are tried after its defaults; they need `threshold_folds`. With these the
     threshold is tuned for balanced accuracy on out-of-fold scores, and subtracted from the scores; the probabilities
     do not change, as in scikit-learn's TunedThresholdClassifierCV. `fit_scorer` fits two classes; `fit_classes` fits
     more than two, with the last number of rounds of the fold, and is None if the method supports two classes only.
@@ -57,20 +72,34 @@ class Baseline:
     name: str
     about: str
     library: str
-    fit_scorer: Callable[[FoldData], Any]
+    fit_scorer: Callable[..., Any]
     boosts: bool = True
     probability: Callable[[Array], Array] | None = expit
     threshold_folds: int | None = None
     extra: str = "compare"  # the optional dependency that installs the library
     fit_classes: Callable[[FoldData], Callable[[pd.DataFrame], ClassPredictions]] | None = None
+    encodings: Sequence[str] = ()
+    trials: Callable[[FoldData], Iterable[Mapping[str, Any]]] | None = None
 
     def fit(self, fold: FoldData) -> FittedBaseline:
         """Fit to the training rows of two classes, in one thread; the test rows are not used."""
-        n_folds = self.threshold_folds
         with threadpool_limits(1):  # some models have no n_jobs
-            thresholds = {} if n_folds is None else tuned_thresholds(self.fit_scorer, fold, n_folds)
-            scorer = self.fit_scorer(fold)
-            return FittedBaseline(scorer, thresholds, self.probability or scorer.probability)
+            folds = None if self.threshold_folds is None else fold.tuning_folds(self.threshold_folds)
+            best = tuning.choose_encoding(self.fit_scorer, self.encodings, fold, folds, tuning.average_precision)
+            if folds is not None and self.trials is not None:
+                trials = self.trials(fold)
+                best = tuning.choose_parameters(best, self.fit_scorer, trials, fold, folds, tuning.average_precision)
+            thresholds = {} if folds is None else tuning.thresholds_of(best, fold, folds)
+            scorer: Any = best.fit(fold)
+            return FittedBaseline(scorer, thresholds, self.probability or scorer.probability, best.encoding)
+
+    def fit_several(self, fold: FoldData) -> FittedClasses:
+        """Fit to the training rows of more than two classes, in one thread; the test rows are not used."""
+        if self.fit_classes is None:
+            raise ValueError(f"{self.name} supports two classes only")
+        with threadpool_limits(1):
+            best = tuning.choose_encoding(self.fit_classes, self.encodings, fold, None, tuning.mean_average_precision)
+            return FittedClasses(best.fit(fold), best.encoding)
 
     def predict(self, fold: FoldData) -> dict[int, Predictions]:
         """Fit, and predict the test rows; by number of rounds."""
@@ -78,10 +107,14 @@ class Baseline:
 
     def predict_classes(self, fold: FoldData) -> ClassPredictions:
         """Fit more than two classes, and predict the test rows."""
-        if self.fit_classes is None:
-            raise ValueError(f"{self.name} supports two classes only")
-        with threadpool_limits(1):
-            return self.fit_classes(fold)(fold.X_test)
+        return self.fit_several(fold).predict(fold.X_test)
+
+
+CATEGORY_ENCODINGS = NATIVE, CODES, ONE_HOT
+"""Encodings of libraries that support category columns."""
+
+NUMBER_ENCODINGS = ONE_HOT, CODES
+"""Encodings of trees that take numbers only."""
 
 
 def _of_imblearn(
@@ -90,11 +123,12 @@ def _of_imblearn(
     fit_scorer: Callable[[FoldData], Callable[[pd.DataFrame], Scores]],
     fit_classes: Callable[[FoldData], Callable[[pd.DataFrame], ClassPredictions]] | None = None,
     threshold_folds: int | None = None,
+    encodings: Sequence[str] = (),
 ) -> Baseline:
     """A method of imbalanced-learn without rounds."""
     return Baseline(
         name, about, "imbalanced-learn", fit_scorer, boosts=False, probability=from_probability,
-        threshold_folds=threshold_folds, fit_classes=fit_classes,
+        threshold_folds=threshold_folds, fit_classes=fit_classes, encodings=encodings,
     )  # fmt: skip
 
 
@@ -139,6 +173,7 @@ BASELINES = {
         "scikit-learn",
         models.sklearn_adaboost,
         fit_classes=multiclass.sklearn_adaboost,
+        encodings=NUMBER_ENCODINGS,
     ),
     "lightgbm": Baseline(
         "LightGBM",
@@ -146,6 +181,7 @@ BASELINES = {
         "lightgbm",
         models.lightgbm,
         fit_classes=multiclass.lightgbm,
+        encodings=CATEGORY_ENCODINGS,
     ),
     "xgboost": Baseline(
         "XGBoost",
@@ -153,6 +189,7 @@ BASELINES = {
         "xgboost",
         models.xgboost,
         fit_classes=multiclass.xgboost,
+        encodings=CATEGORY_ENCODINGS,
     ),
     "hist-gradient-boosting": Baseline(
         "HistGradientBoosting",
@@ -160,18 +197,21 @@ BASELINES = {
         "scikit-learn",
         models.hist_gradient_boosting,
         fit_classes=multiclass.hist_gradient_boosting,
+        encodings=CATEGORY_ENCODINGS,
     ),
     "balanced-random-forest": _of_imblearn(
         "Balanced R.F.",
         "A random forest; each tree is fitted to a balanced bootstrap sample.",
         partial(models.resampling_ensemble, "BalancedRandomForestClassifier"),
         partial(multiclass.resampling_ensemble, "BalancedRandomForestClassifier"),
+        encodings=NUMBER_ENCODINGS,
     ),
     "easy-ensemble": _of_imblearn(
         "EasyEnsemble",
         "Bagging of AdaBoost, each fitted to a balanced sample.",
         partial(models.resampling_ensemble, "EasyEnsembleClassifier"),
         partial(multiclass.resampling_ensemble, "EasyEnsembleClassifier"),
+        encodings=NUMBER_ENCODINGS,
     ),
     "self-paced-ensemble": Baseline(
         "Self-paced ensemble",
@@ -180,6 +220,7 @@ BASELINES = {
         models.self_paced_ensemble,
         boosts=False,
         probability=from_probability,
+        encodings=NUMBER_ENCODINGS,
     ),
     "bagged-lightgbm": Baseline(
         "Bagged LightGBM",
@@ -188,6 +229,7 @@ BASELINES = {
         models.bagged_lightgbm,
         boosts=False,
         probability=from_probability,
+        encodings=CATEGORY_ENCODINGS,
     ),
     "catboost": Baseline(
         "CatBoost",
@@ -214,18 +256,21 @@ BASELINES = {
         models.shallow_lightgbm,
         boosts=False,
         fit_classes=multiclass.shallow_lightgbm,
+        encodings=CATEGORY_ENCODINGS,
     ),
     "balanced-random-forest-threshold": _of_imblearn(
         "Balanced R.F. + threshold",
         "A balanced random forest with the threshold of best balanced accuracy on out-of-fold scores.",
         partial(models.resampling_ensemble, "BalancedRandomForestClassifier"),
         threshold_folds=3,
+        encodings=NUMBER_ENCODINGS,
     ),
     "easy-ensemble-threshold": _of_imblearn(
         "EasyEnsemble + threshold",
         "EasyEnsemble with the threshold of best balanced accuracy on out-of-fold scores.",
         partial(models.resampling_ensemble, "EasyEnsembleClassifier"),
         threshold_folds=3,
+        encodings=NUMBER_ENCODINGS,
     ),
     "lightgbm-threshold": Baseline(
         "LightGBM + threshold",
@@ -233,6 +278,7 @@ BASELINES = {
         "lightgbm",
         partial(models.lightgbm, weighted=False),
         threshold_folds=3,
+        encodings=CATEGORY_ENCODINGS,
     ),
     "lightgbm-shallow-threshold": Baseline(
         "LightGBM, shallow + threshold",
@@ -241,6 +287,7 @@ BASELINES = {
         partial(models.shallow_lightgbm, weighted=False),
         boosts=False,
         threshold_folds=3,
+        encodings=CATEGORY_ENCODINGS,
     ),
     "xgboost-threshold": Baseline(
         "XGBoost + threshold",
@@ -248,6 +295,7 @@ BASELINES = {
         "xgboost",
         partial(models.xgboost, weighted=False),
         threshold_folds=3,
+        encodings=CATEGORY_ENCODINGS,
     ),
     "catboost-threshold": Baseline(
         "CatBoost + threshold",
@@ -271,8 +319,11 @@ BASELINES = {
         "LightGBM, tuned",
         "Gradient boosted trees with the best of 30 random parameters and the threshold of best balanced accuracy.",
         "lightgbm",
-        models.tuned_lightgbm,
+        models.default_lightgbm,
         boosts=False,
+        threshold_folds=3,
+        trials=models.random_parameters,
+        encodings=CATEGORY_ENCODINGS,
     ),
     "adaboost-threshold": Baseline(
         "AdaBoost + threshold",
@@ -288,6 +339,7 @@ BASELINES = {
         "scikit-learn",
         partial(models.hist_gradient_boosting, class_weight=None),
         threshold_folds=3,
+        encodings=CATEGORY_ENCODINGS,
     ),
     "logistic-regression": Baseline(
         "Logistic regression",

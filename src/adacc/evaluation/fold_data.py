@@ -24,8 +24,8 @@ Scores = dict[int, Array]
 class FoldData:
     """Training rows, test rows and the numbers of rounds to evaluate.
 
-    The features are numeric and `category` columns, with missing values; 1 in y is the positive class. Splits of the
-    training rows keep `groups` together; with `in_time` the groups are times, and splits follow them.
+    The features are numeric and `category` columns, with missing values; 1 in y is the positive class of two. Splits of
+    the training rows keep `groups` together; with `in_time` the groups are times, and splits follow them.
     """
 
     X: pd.DataFrame
@@ -39,14 +39,15 @@ class FoldData:
     def tuning_folds(self, n_folds: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
         """At most `n_folds` splits of the training rows that respect groups and times."""
         groups, y = check_groups(self.groups, len(self.y)), self.y.astype(np.intp)
+        classes = np.array(["negative", "positive"]) if y.max() < 2 else np.arange(y.max() + 1)
         if self.in_time:
             cv: Any = TimeSplit(n_folds)
         else:
-            cv = min(n_folds, int(members_by_class(y, 2, groups).min()))
+            cv = min(n_folds, int(members_by_class(y, len(classes), groups).min()))
             if cv < 2:
                 unit = "rows" if groups is None else "groups"
                 raise ValueError(
                     f"a threshold is tuned on inner folds, which need at least 2 {unit} of each class, got {cv}; use a "
                     "method without tuned threshold, or more rows"
                 )
-        return tuning_folds(cv, y, np.array(["negative", "positive"]), groups, self.seed, "the tuning of the threshold")
+        return tuning_folds(cv, y, classes, groups, self.seed, "the tuning of the threshold")

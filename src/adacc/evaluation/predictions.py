@@ -18,6 +18,7 @@ class Predictions(NamedTuple):
     scores: NDArray[np.float64]
     probabilities: NDArray[np.float64]
     cost: float | None = None
+    encoding: str | None = None  # that of the categories, if a baseline has chosen it
 
     @property
     def is_finite(self) -> bool:
@@ -29,6 +30,7 @@ class ClassPredictions(NamedTuple):
 
     predicted: NDArray[np.intp]  # (n_rows,): number of the class
     probabilities: NDArray[np.float64]  # (n_rows, n_classes)
+    encoding: str | None = None  # that of the categories, if a baseline has chosen it
 
     @property
     def is_finite(self) -> bool:

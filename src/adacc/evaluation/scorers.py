@@ -13,6 +13,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder
 from threadpoolctl import threadpool_limits
 
+from adacc.evaluation.encodings import Codes
 from adacc.evaluation.fold_data import Array, Scores
 from adacc.evaluation.predictions import ClassPredictions
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Result = TypeVar("Result")
+
+HISTOGRAM_LEVELS_MAX = 255
+"""Levels of a category column that HistGradientBoosting takes: as many as bins."""
 
 
 @dataclass(frozen=True)
@@ -77,11 +81,24 @@ class NativeCategories:
 
 
 class NamedCategories(NativeCategories):
-    """The same with the original column names, for error messages of the model."""
+    """Rows for HistGradientBoosting, with the original column names, for its error messages.
+
+    Columns of more levels than it takes have integer codes.
+    """
+
+    def __init__(self, X: pd.DataFrame) -> None:
+        super().__init__(X)
+        wide = [name for name in self.levels if X[name].nunique() > HISTOGRAM_LEVELS_MAX]
+        self.codes = Codes(X, wide)
+        for name in wide:
+            del self.levels[name]
 
     @property
     def names(self) -> Sequence[str]:
         return self.columns
+
+    def __call__(self, X: pd.DataFrame) -> pd.DataFrame:
+        return super().__call__(self.codes(X))
 
 
 class TextCategories(NativeCategories):
@@ -115,8 +132,8 @@ def lightgbm_scores(model: Any, X: Any, trees: Mapping[int, int]) -> Scores:
     return {T: np.asarray(model.predict(X, raw_score=True, num_iteration=n)) for T, n in trees.items()}
 
 
-def tuned_lightgbm_scores(model: Any, X: Any, threshold: float) -> Scores:
-    return {1: model.predict(X, raw_score=True) - threshold}
+def raw_lightgbm_scores(model: Any, X: Any) -> Scores:
+    return {1: model.predict(X, raw_score=True)}
 
 
 def xgboost_scores(model: Any, X: Any, rounds: Sequence[int]) -> Scores:

@@ -2,33 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable
-from dataclasses import replace
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from adacc.estimators.cutoffs import ThresholdSweep
-from adacc.evaluation.fold_data import Array, FoldData, Scores
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-
-def tuned_thresholds(
-    fit_scorer: Callable[[FoldData], Callable[[pd.DataFrame], Scores]], fold: FoldData, n_folds: int
-) -> dict[int, float]:
-    """The threshold of best balanced accuracy on out-of-fold scores, by number of rounds."""
-    folds = fold.tuning_folds(n_folds)
-    held_out: dict[int, list[Array]] = defaultdict(list)
-    for train, test in folds:
-        inner = replace(fold, X=fold.X.iloc[train], y=fold.y[train], X_test=fold.X.iloc[test], groups=None)
-        for T, scores in fit_scorer(inner)(inner.X_test).items():
-            held_out[T].append(scores)
-    y = fold.y[np.concatenate([test for _, test in folds])]
-    return {T: best_threshold(y, np.concatenate(scores)) for T, scores in held_out.items()}
+from adacc.evaluation.fold_data import Array
 
 
 def best_threshold(y: NDArray[np.int8], scores: Array) -> float:

@@ -146,16 +146,17 @@ def compute(protocol: MulticlassProtocol, task: Task, data: ClassTable) -> Multi
     probabilities = np.full((*predicted.shape, len(data.classes)), np.nan)
     series = []
     for i, method in enumerate(protocol.methods):
-        started, error = time.process_time(), None
+        started, error, encoding = time.process_time(), None, None
         try:
             found = predict(method, fold)
             if not found.is_finite:
                 raise ValueError("its probabilities are not numbers")
-            predicted[i], probabilities[i] = found.predicted, found.probabilities
+            predicted[i], probabilities[i], encoding = found
         except Exception:  # a failure is recorded in the results
             error = traceback.format_exc()
         seconds = time.process_time() - started
-        series.append({"method": method, "library": _library(method), "seconds": seconds, "error": error})
+        described = {"method": method, "library": _library(method), "seconds": seconds, "error": error}
+        series.append({**described, "encoding": encoding})
     return MulticlassResult(
         test.astype(np.int32), data.y[test], predicted, probabilities, series, time.perf_counter() - began
     )

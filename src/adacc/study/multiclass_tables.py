@@ -16,7 +16,7 @@ from adacc.evaluation.measures import MULTICLASS_MEASURES, multiclass_measures
 from adacc.study.folder import StudyError
 from adacc.study.multiclass_protocol import MulticlassProtocol, label
 from adacc.study.multiclass_run import MulticlassResult, MulticlassStore
-from adacc.study.summary import DIGITS, no_set_is_complete, read_sets
+from adacc.study.summary import DIGITS, count_encodings, no_set_is_complete, read_sets
 from adacc.study.tables import BEST, RANKED_BY, Table, best_two, p_text, references, unfinished_note
 
 MEASURES = tuple(name for name in MULTICLASS_MEASURES if name != "seconds")
@@ -63,7 +63,8 @@ def summarise(store: MulticlassStore) -> MulticlassSummary:
         rows += _summarise_set(name, protocol, store)
     if not rows:
         raise no_set_is_complete(store)
-    return MulticlassSummary(protocol, pd.DataFrame(rows).round(DIGITS), sorted(missing))
+    frame = pd.DataFrame(rows).round(DIGITS).dropna(axis=1, how="all")
+    return MulticlassSummary(protocol, frame, sorted(missing))
 
 
 def _summarise_set(name: str, protocol: MulticlassProtocol, store: MulticlassStore) -> Iterator[dict[str, Any]]:
@@ -82,6 +83,7 @@ def _summarise_set(name: str, protocol: MulticlassProtocol, store: MulticlassSto
             "failed": sum(fold.series[i]["error"] is not None for fold in folds),
             "seconds": float(np.mean([fold.series[i]["seconds"] for fold in folds])),
             **(100 * measured.mean()).to_dict(),
+            "encoding": count_encodings(fold.series[i].get("encoding") for fold in folds),
         }
 
 

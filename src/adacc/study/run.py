@@ -74,10 +74,11 @@ def check_sets(protocol: StudyProtocol) -> None:
 
 
 class Evaluation(NamedTuple):
-    """Scores, tuned cost and measures of a method after some number of rounds."""
+    """Scores, tuned cost, encoding and measures of a method after some number of rounds."""
 
     scores: NDArray[np.float32]
     cost: float | None
+    encoding: str | None
     measures: dict[str, float]
 
 
@@ -86,7 +87,7 @@ def _evaluate(predictions: Predictions, y_test: NDArray[np.int8]) -> Evaluation:
     predicted = (scores > 0).astype(np.int8)
     measures = metrics.evaluate(y_test, predicted, scores, pos_label=1)
     measures["average_precision"] = float(average_precision_score(y_test, scores))
-    return Evaluation(scores, predictions.cost, measures)
+    return Evaluation(scores, predictions.cost, predictions.encoding, measures)
 
 
 def compute(protocol: StudyProtocol, task: Task, data: Data) -> Result:
@@ -109,9 +110,9 @@ def compute(protocol: StudyProtocol, task: Task, data: Data) -> Result:
             evaluated = {T: _evaluate(each, y_test) for T, each in predictions.items()}
         except Exception:  # a failure is recorded in the results
             seconds, error = time.process_time() - started, traceback.format_exc()
-            evaluated = {T: Evaluation(np.full(len(test), np.nan, dtype=np.float32), None, {}) for T in rounds}
+            evaluated = {T: Evaluation(np.full(len(test), np.nan, dtype=np.float32), None, None, {}) for T in rounds}
         for T, each in evaluated.items():
-            series.append(Series(method, dialect, T, each.cost, library, seconds, each.measures, error))
+            series.append(Series(method, dialect, T, each.cost, library, seconds, each.measures, error, each.encoding))
             scores.append(each.scores)
 
     fold = FoldData(X, y, X_test, list(protocol.rounds), seed)

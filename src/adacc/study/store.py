@@ -33,6 +33,7 @@ class Series:
     seconds: float  # processor time to train for all numbers of rounds and costs, and to score
     measures: dict[str, float]  # those of `adacc.metrics.evaluate`, and the average precision
     error: str | None = None  # traceback if the method failed; then `measures` is empty
+    encoding: str | None = None  # that of the categories, if the method has chosen it
 
 
 @dataclass(frozen=True)

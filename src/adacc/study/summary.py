@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import typing
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,7 +36,8 @@ class Summary:
     protocol: StudyProtocol  # the study
     # A row for each set, method, dialect and number of rounds, sorted by set: the number of folds (``parts``) and of
     # failures, the mean cost, the mean seconds to train and to score, and the mean and standard deviation over the
-    # folds of each measure, in per cent. Values are rounded as in the CSV files, which give the same tables.
+    # folds of each measure, in per cent; also the encodings of categories, if baselines have chosen some. Values are
+    # rounded as in the CSV files, which give the same tables.
     frame: pd.DataFrame
     unfinished: list[str]  # sets that are left out because a fold is missing
 
@@ -91,7 +93,10 @@ def summarise(store: Store) -> Summary:
             for each in record["series"]:
                 kept = {name: each[name] for name in (*KEYS[1:], "cost", "library", "seconds")}
                 failed = each["error"] is not None
-                rows.append({"dataset": task.dataset, **kept, "failed": failed, **each["measures"]})
+                encoding = each.get("encoding")  # results of earlier versions have none
+                rows.append(
+                    {"dataset": task.dataset, **kept, "failed": failed, **each["measures"], "encoding": encoding}
+                )
     unfinished = sorted(missing)
     if not rows:
         raise no_set_is_complete(store)
@@ -119,7 +124,21 @@ def _condense(folds: pd.DataFrame) -> pd.DataFrame:
     for measure in MEASURES:
         frame[measure] = groups[measure].mean()
         frame[f"{measure}_std"] = groups[measure].std(ddof=0)
+    if folds["encoding"].notna().any():
+        frame["encoding"] = groups["encoding"].agg(count_encodings)
     return frame.round(DIGITS).reset_index().sort_values("dataset", kind="stable", ignore_index=True)
+
+
+def count_encodings(encodings: Iterable[str | None]) -> str | None:
+    """The encodings that were chosen, with the number of folds of each.
+
+    Examples
+    --------
+    >>> count_encodings(["native", "codes", "native"])
+    'codes 1, native 2'
+    """
+    counts = Counter(name for name in encodings if isinstance(name, str))
+    return ", ".join(f"{name} {n}" for name, n in sorted(counts.items())) or None
 
 
 def read_summary(folder: str | Path) -> Summary:
