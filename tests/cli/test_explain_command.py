@@ -1,5 +1,6 @@
 """`adacc explain` and `adacc methods`: what they print is what the library knows."""
 
+import html
 import json
 import re
 from argparse import Namespace
@@ -39,6 +40,7 @@ def test_the_parts_of_a_row_add_up_to_its_score(folder, number):
     sign = 1 if at == 1 else -1
     score, p = sign * model.decision_function(row)[0], model.predict_proba(row)[0, at]
     assert out.startswith(f"Row {number}: {model.predict(row)[0]}. The probability of fraud is {p:.1%}.\n")
+    assert f"\nThe model predicts fraud at a score above 0 (a probability of 50%); the score is {score:.4g}.\n" in out
     (_, *added), (name, total) = parts(out)[:-1], parts(out)[-1]
     assert (name, float(total)) == ("score (sum)", pytest.approx(score, abs=6e-4))
     assert sum(float(value) for _, value in parts(out)[:-1]) == pytest.approx(score, abs=5e-3)
@@ -320,3 +322,30 @@ def test_json_is_plain(folder, tmp_path):
     command("evaluate", folder / "code.adacc", folder / "new.csv", "--json", tmp_path / "e.json")
     found = json.loads((tmp_path / "e.json").read_text())
     assert (found["positive"], found["negative"], found["target"]) == (1, 0, "code")
+
+
+def test_a_row_is_explained_with_the_decision_rule_and_its_costs(folder, tmp_path):
+    """The cost column is no feature; the named probability is where the two expected costs are equal."""
+    model = adacc.AdaCC1Classifier(n_estimators=5, calibration="sigmoid").fit(
+        *(lambda X: (X.drop(columns="amount"), np.where(X["amount"] > 220, "fraud", "fine")))(
+            rows_of(folder, "outcome.adacc")
+        )
+    )
+    model.set_decision("fn=amount, fp=20").save(tmp_path / "m.adacc")
+    X = rows_of(folder, "outcome.adacc")
+    for number in (1, 5, 9):
+        report = tmp_path / f"{number}.html"
+        given = ["--row", number, "--report", report]
+        code, out, err = command("explain", tmp_path / "m.adacc", folder / "new.csv", *given)
+        assert code == 0, err
+        row = X.iloc[[number - 1]]
+        amount = row["amount"].iloc[0]
+        least, p = 20 / (20 + amount), model.predict_proba(row.drop(columns="amount"))[0, 1]
+        due = (
+            f"The decision rule fn=amount, fp=20 predicts fraud from a probability of {100 * least:.3g}% on; "
+            f"the probability is {100 * p:.3g}%. "
+            f"For this row a false negative costs {amount:,.4g} and a false positive 20."
+        )
+        assert due in out
+        assert due in html.unescape(report.read_text("utf-8"))
+        assert out.startswith(f"Row {number}: {model.predict(row)[0]}.")

@@ -252,6 +252,7 @@ def explained():
     ]
     whole["model"]["row"] = {
         "number": 7, "score": float(curves.intercept) + sum(added), "prediction": model_says,
+        "decision": "The model predicts malignant at a score above 0.",
         "probability": probability, "intercept": float(curves.intercept), "contributions": pieces,
     }  # fmt: skip
     keys = ("schema", "adacc", "created", "command", "versions", "model")

@@ -164,13 +164,14 @@ def test_shapes_in_words():
 def row(n):
     parts = [{"feature": f"f{i}", "value": None if i else "x", "contribution": 1.0 / (i + 1)} for i in range(n)]
     score = -0.5 + sum(part["contribution"] for part in parts)
-    told = {"number": 7, "score": score, "prediction": "yes", "probability": 0.8, "intercept": -0.5}
+    told = {"number": 7, "score": score, "prediction": "yes", "probability": 0.8, "intercept": -0.5, "decision": "Why."}
     return told | {"contributions": parts}
 
 
 def test_a_row_in_words():
-    first, second = row_text(row(2), "‘yes’")
+    first, why, second = row_text(row(2), "‘yes’")
     assert first == "Row 7 is predicted to be ‘yes’: its score is +1.00, which gives ‘yes’ a probability of 80.0%."
+    assert why == "Why."
     assert second == "Largest contributions: f0 = x (+1.00) and f1 = missing (+0.50)."
 
 
@@ -208,7 +209,7 @@ def test_a_waterfall_is_for_the_positive_class_whichever_label_sorts_first(rare,
     model = adacc.AdaCC1Classifier(n_estimators=5).fit(X, np.where(y == 1, "fraud", other))
     score = model.decision_function(X) * (1 if model.classes_[1] == "fraud" else -1)
     best = int(score.argmax())
-    row = describe_row(model, X.iloc[[best]], X, best + 1, "fraud")
+    row = describe_row(model, X.iloc[[best]], X, best + 1, "fraud", "fraud")
     assert row["score"] == pytest.approx(score.max())
     kinds = {step["label"].partition(" =")[0]: step["kind"] for step in waterfall_steps(row)}
     for each in row["contributions"]:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from adacc.cli.decisions import other_columns, rule_columns
 from adacc.cli.files import check_output, check_report_libraries
 from adacc.cli.model_file import ModelFile, open_model_file
 from adacc.cli.options import add_model, add_text_format, command_line, count, path
@@ -16,6 +17,7 @@ from adacc.cli.terminal import draw_bar, echo, format_number, format_percent, pr
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import NDArray
 
 EXAMPLES = """\
 examples:
@@ -72,13 +74,16 @@ def explain(options: Namespace) -> None:
     model_file = open_model_file(options.model)
     if options.report is not None:
         model_file.check_two_classes("--report")
-    X = None if options.data is None else _rows(model_file, options)
+    X = None
+    columns: dict[str, NDArray[Any]] = {}
+    if options.data is not None:
+        X, columns = _rows(model_file, options, with_columns=options.row is not None)
     background = None
     if options.background is not None:
-        background = _rows(model_file, Namespace(**{**vars(options), "data": options.background, "row": None}))
+        background, _ = _rows(model_file, Namespace(**{**vars(options), "data": options.background, "row": None}))
     row = None
     if X is not None and options.row is not None:
-        row = _describe_row(model_file, X, background, options)
+        row = _describe_row(model_file, X, background, columns, options)
         echo(_format_row(model_file, row, _reference(model_file, X, background), options))
     else:
         echo(_format_model(model_file, X, background, options))
@@ -87,12 +92,20 @@ def explain(options: Namespace) -> None:
         echo(f"\nReport: {options.report}")
 
 
-def _rows(model_file: ModelFile, options: Namespace) -> pd.DataFrame:
+def _rows(
+    model_file: ModelFile, options: Namespace, with_columns: bool = False
+) -> tuple[pd.DataFrame, dict[str, NDArray[Any]]]:
+    """The rows of the table and, if asked for, the columns that the decision rule names."""
+    import numpy as np
     import pandas as pd
 
     from adacc.tables.errors import TableError, source_name
 
-    batches = [X for X, _ in model_file.open(options)]
+    spec = None if model_file.decision is None or not with_columns else model_file.decision.spec
+    batches, columns = [], []
+    for X, kept in model_file.open(options, [] if spec is None else other_columns(spec, model_file.kinds)):
+        batches.append(X)
+        columns.append({} if spec is None else rule_columns(spec, X, kept, options.decimal))
     n_rows = sum(map(len, batches))
     if n_rows == 0:
         raise TableError(f"{source_name(options.data)} has no rows, only column names")
@@ -100,7 +113,7 @@ def _rows(model_file: ModelFile, options: Namespace) -> pd.DataFrame:
         raise TableError(
             f"--row must be at most {n_rows:,}, the number of rows of {source_name(options.data)}, got {options.row}"
         )
-    return pd.concat(batches)
+    return pd.concat(batches), {name: np.concatenate([each[name] for each in columns]) for name in columns[0]}
 
 
 def _reference(model_file: ModelFile, X: pd.DataFrame, background: pd.DataFrame | None) -> str:
@@ -113,16 +126,20 @@ def _reference(model_file: ModelFile, X: pd.DataFrame, background: pd.DataFrame 
 
 
 def _describe_row(
-    model_file: ModelFile, X: pd.DataFrame, background: pd.DataFrame | None, options: Namespace
+    model_file: ModelFile,
+    X: pd.DataFrame,
+    background: pd.DataFrame | None,
+    columns: dict[str, NDArray[Any]],
+    options: Namespace,
 ) -> dict[str, Any]:
-    """The explanation for the positive class, or for the predicted class of a multi-class model."""
+    """The explanation for the positive class, or for the predicted class of a multi-class model, and the decision."""
     from adacc.comparison.explained_rows import describe_row
+    from adacc.evaluation.row_decision import decide_row
 
-    k = model_file.positive
-    if k is None:
-        k = int(model_file.class_index(X.iloc[[options.row - 1]], None)[0])
-    row = X.iloc[[options.row - 1]]
-    return describe_row(model_file.model, row, X, options.row, model_file.labels[k], background)
+    row, decided = X.iloc[[options.row - 1]], decide_row(model_file.model, X, options.row - 1, columns)
+    label = decided.prediction if model_file.positive is None else model_file.labels[model_file.positive]
+    described = describe_row(model_file.model, row, X, options.row, label, decided.prediction, background)
+    return {**described, "decision": decided.reason}
 
 
 def _format_row(model_file: ModelFile, row: dict[str, Any], reference: str, options: Namespace) -> str:
@@ -137,6 +154,7 @@ def _format_row(model_file: ModelFile, row: dict[str, Any], reference: str, opti
         [
             f"Row {row['number']:,}: {printable(row['prediction'], 40)}. The probability of {label} is "
             f"{format_percent(row['probability'])}.",
+            printable(row["decision"], 400),
             f"Contribution of each feature to the score for {label}{against}:",
             "",
             *_waterfall(contributions, row["score"]),

@@ -55,7 +55,7 @@ def describe_examples(
     """
     at = model.classes_.tolist().index(positive)
     scores = _signed(model.decision_function(X), at)
-    is_positive, found = y == positive, scores > 0.0
+    is_positive, found, predicted = y == positive, scores > 0.0, model.predict(X).tolist()
     candidates = {
         "clear positive": np.where(is_positive & found, -scores, np.inf),
         "borderline": np.abs(scores),
@@ -71,14 +71,20 @@ def describe_examples(
                 {
                     "kind": kind,
                     "is_positive": bool(is_positive[row]),
-                    **describe_row(model, X.iloc[[row]], X, numbers[row], positive),
+                    **describe_row(model, X.iloc[[row]], X, numbers[row], positive, predicted[row]),
                 }
             )
     return examples
 
 
 def describe_row(
-    model: BaseAdditiveClassifier, row: pd.DataFrame, X: Any, number: int | None, label: Any, background: Any = None
+    model: BaseAdditiveClassifier,
+    row: pd.DataFrame,
+    X: Any,
+    number: int | None,
+    label: Any,
+    prediction: Any,
+    background: Any = None,
 ) -> dict[str, Any]:
     """The exact contributions to the score of a row, a frame of one row: ``"row"`` of a report's model.
 
@@ -97,7 +103,7 @@ def describe_row(
     order = [j for j in np.argsort(-np.abs(added), kind="stable").tolist() if added[j] != 0.0]
     return {
         "number": number,
-        "prediction": model.predict(row).tolist()[0],
+        "prediction": prediction,
         "against": against,
         "score": float(select(explanation.scores)[0]),
         "probability": float(model.predict_proba(row)[0, at]),

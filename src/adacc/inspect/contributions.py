@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from adacc.estimators.base import COLUMNS
+from adacc.estimators.decisions import split_columns
+from adacc.estimators.input_validation import columns_of
 from adacc.evaluation.explanations import explain, value_ranks
+from adacc.evaluation.row_decision import decide_row
 from adacc.inspect.display import Display, column, named, rare_class, shortened
 from adacc.inspect.style import GREY, RARE, signed_colors, styled
 from adacc.model.explanations import Explanation
+
+TITLE_WIDTH = 90
+"""Maximum number of characters of a line of a title."""
 
 LEVELS = "cividis"
 """Colour map of the values of a feature; the colours of the classes are not in it."""
@@ -27,27 +35,50 @@ class WaterfallDisplay(Display):
     intercept, score : float
         Start and end of the waterfall.
     label : str
-        The class that is predicted for scores above 0.
+        The class that high scores favour.
     is_rare : bool, default=True
         Whether this is the rare class, which determines the colours.
+    threshold : float or None, default=0.0
+        The score above which the class is predicted; None if the decision rule does not compare the score.
+    decision : str, default=""
+        The sentence about the decision that is the title: its rule, threshold and costs.
     """
 
-    _arguments: ClassVar = {"row": "int\n    Position of the row in X."}
+    _arguments: ClassVar = {"row": "int\n    Position of the row in X.", **COLUMNS}
 
-    def __init__(self, parts: pd.DataFrame, intercept: float, score: float, label: str, is_rare: bool = True) -> None:
+    def __init__(
+        self,
+        parts: pd.DataFrame,
+        intercept: float,
+        score: float,
+        label: str,
+        is_rare: bool = True,
+        threshold: float | None = 0.0,
+        decision: str = "",
+    ) -> None:
         self.parts, self.intercept, self.score, self.label, self.is_rare = parts, intercept, score, label, is_rare
+        self.threshold, self.decision = threshold, decision
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, row: int = 0, background: Any = None, max_features: int = 10
+        cls, estimator: Any, X: Any, row: int = 0, background: Any = None, max_features: int = 10, columns: Any = None
     ) -> WaterfallDisplay:
-        """Create the display from a row of X; with a background the intercept is its mean score."""
+        """Create the display from a row of X; with a background the intercept is its mean score.
+
+        The decision is that of `predict` on all rows of X.
+        """
         ((_, model),) = named([estimator]).items()
         if len(model.classes_) != 2:
             raise ValueError(f"estimator must have two classes, got {len(model.classes_)}")
         n_rows = len(column(X, 0))
         if not -n_rows <= row < n_rows:
             raise ValueError(f"row must be an index of the {n_rows} rows of X, got {row}")
+        rule = model.decision_
+        X, found = split_columns(None if rule is None else rule.spec, X, columns, columns_of(model))
+        decided = decide_row(model, X, row % n_rows, found)
+        threshold = decided.threshold
+        if threshold is not None and model.fitted_model_.positive_class == 0:
+            threshold = -threshold
         explained: Explanation = model.explain(X, background=background)
         contributions, names = explained.contributions[row], list(explained.feature_names)
         order = np.argsort(-np.abs(contributions), kind="stable")
@@ -58,7 +89,7 @@ class WaterfallDisplay(Display):
             lines.append((f"{n_rest} others", contributions.sum() - contributions[shown].sum()))
         parts = pd.DataFrame(lines, columns=["part", "contribution"])
         intercept, score = float(explained.intercept), float(explained.scores[row])
-        return cls(parts, intercept, score, str(model.classes_[1]), rare_class(model) == 1)
+        return cls(parts, intercept, score, str(model.classes_[1]), rare_class(model) == 1, threshold, decided.reason)
 
     def frame(self) -> pd.DataFrame:
         """The contributions, largest first."""
@@ -80,11 +111,14 @@ class WaterfallDisplay(Display):
                 side = 3 if value > 0 else -3
                 axes.annotate(f"{value:+.2f}", (end, position), (side, 0), textcoords="offset points", fontsize=7,
                               va="center", ha="left" if value > 0 else "right")  # fmt: skip
-            axes.axvline(0.0, color="black", linewidth=0.6)
+            if self.threshold is not None:
+                axes.axvline(self.threshold, color="black", linewidth=0.6)
             axes.axvline(self.intercept, color=GREY, linestyle=":", linewidth=0.9)
             axes.set_yticks(positions, list(self.parts["part"]))
-            axes.set(ylim=(len(positions) - 0.4, -0.6), xlabel=f"score (above 0: {self.label})")
-            axes.set_title(f"from {self.intercept:+.2f} to {self.score:+.2f}")
+            favours = "high" if self.threshold is None else f"above {self.threshold:.4g}"
+            axes.set(ylim=(len(positions) - 0.4, -0.6), xlabel=f"score ({favours}: {self.label})")
+            title = [f"from {self.intercept:+.2f} to {self.score:+.2f}", *wrap(self.decision, TITLE_WIDTH)]
+            axes.set_title("\n".join(title), fontsize=8)
             axes.use_sticky_edges = False  # leaves room for the numbers of bars at the edge
             axes.margins(x=0.14)
             axes.grid(False, axis="y")

@@ -177,6 +177,21 @@ def cost_share(p: Array, missed: Array | float, alarm: Array | float) -> Array:
     return np.divide(of_negative, total, out=np.zeros_like(total), where=total > 0.0)
 
 
+def alert_probability(missed: float, alarm: float, share: float) -> float | None:
+    """The smallest probability at which `cost_share` is at least `share`; None if it is at none.
+
+    Examples
+    --------
+    >>> alert_probability(20.0, 1.0, 0.5), alert_probability(0.0, 1.0, 0.5)
+    (0.047619047619047616, None)
+    """
+    if share <= 0.0:
+        return 0.0
+    if missed == 0.0 or share > 1.0:
+        return None
+    return share * alarm / (missed * (1.0 - share) + share * alarm)
+
+
 def largest(scores: Array, k: int, groups: NDArray[Any] | None = None) -> NDArray[np.bool_]:
     """Whether each score is among the k largest, or the k largest of its group; of equal scores the first rows are.
 

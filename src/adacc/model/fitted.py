@@ -15,7 +15,7 @@ from adacc.data.binning import BinMapper, CategoryBins
 from adacc.data.category_levels import Unseen
 from adacc.data.columns import Table
 from adacc.model.calibration import Calibrator
-from adacc.model.decision import Decision, decision_scores
+from adacc.model.decision import Decision, decision_scores, log_multipliers
 from adacc.model.ensemble import Ensemble
 from adacc.model.explainers import Explainer, make_explainer
 
@@ -120,6 +120,16 @@ class FittedModel:
         """`decision_scores` of two classes as decision rules read them: rounded, and larger for the positive class."""
         decisive = np.round(self.decision_scores(scores), DECIMALS)
         return decisive if self.positive_class == 1 else -decisive
+
+    def probability_at(self, positive_score: float) -> float:
+        """Probability of the positive of two classes at a score as decision rules read it."""
+        score = positive_score if self.positive_class == 1 else -positive_score
+        if self.multipliers is not None:
+            logs = log_multipliers(self.multipliers)
+            second = float(expit(score - logs[1] + logs[0]))
+        else:
+            second = float(self.probabilities(np.array([score]))[0, 1])
+        return second if self.positive_class == 1 else 1.0 - second
 
     def rounded_probabilities(self, scores: Array) -> Array:
         """`probabilities` as decision rules read them."""

@@ -112,4 +112,4 @@ def row_text(row: dict[str, Any], positive: str) -> list[str]:
     if row["probability"] is not None:
         first += f", which gives {positive} a probability of {100 * row['probability']:.1f}%"
     reasons = [f"{name} = {value} ({signed(added)})" for name, value, added in tables.strongest(row)[:3]]
-    return [f"{first}.", *([f"Largest contributions: {listed(reasons)}."] if reasons else [])]
+    return [f"{first}.", row["decision"], *([f"Largest contributions: {listed(reasons)}."] if reasons else [])]
