@@ -400,7 +400,7 @@ def boost(X, y, method, *, n_rounds, costs=None, alpha="error", costs_on="all", 
     if by_row:
         costs = [np.average([c_row[i] for i in rows if y[i] == k],
                             weights=[sample_weight[i] for i in rows if y[i] == k]) for k in range(K)]  # fmt: skip
-    cap = 0.5 * (math.log(max(sum(sample_weight), len(y))) + math.log(K - 1))
+    cap = 0.5 * (math.log(len(rows)) + math.log(K - 1))
     splits = candidates(X, categorical)
 
     total = sum(sample_weight[i] * initial[i] for i in rows)
@@ -432,7 +432,6 @@ def boost(X, y, method, *, n_rounds, costs=None, alpha="error", costs_on="all", 
             if mass > 0:
                 of = {i: (y[i], h[i]) for i in unseen}
                 judged = [[sum(D[i] for i in unseen if of[i] == (k, p)) / mass for p in range(K)] for k in range(K)]
-            heard = heard | set(unseen)
         kept_h = [classes[branch(x, *split, categorical)] for x in kept_X]
         if rule.keeps:
             everyone = list(zip(D + kept_D, y + kept_y, h + kept_h, strict=True))
@@ -444,7 +443,10 @@ def boost(X, y, method, *, n_rounds, costs=None, alpha="error", costs_on="all", 
             after = add_votes(scores, h, a, rule.decision)
             return [after[i] if i in unseen else scores[i] for i in rows]
 
-        def recall_of(scores, unseen_scores, heard=heard):
+        def with_a_vote(a, h=h, unseen=unseen, heard=heard):
+            return heard | {i for i in unseen if a[h[i]] != 0.0}
+
+        def recall_of(scores, unseen_scores, heard):
             recall = recalls(y, [decide(s, negative_class) for s in scores], sample_weight, K)
             if not out_of_bag:
                 return recall
@@ -459,7 +461,7 @@ def boost(X, y, method, *, n_rounds, costs=None, alpha="error", costs_on="all", 
         if rule.rates_of == "ensemble":
             a = used(vote(rule, judged, costs, cap, K), K, learning_rate)
             provisional = add_votes(ensemble, h, a, rule.decision)
-            C = cumulative_costs(recall_of(provisional, heard_by_the_unseen(a, unseen_ensemble)))
+            C = cumulative_costs(recall_of(provisional, heard_by_the_unseen(a, unseen_ensemble), with_a_vote(a)))
         if by_row:
             judged_D = [D[i] / mass * (i in unseen) for i in rows] if out_of_bag and mass > 0 else D
             votes = vote(rule, weights_by_row(judged_D, y, h), C, cap, K)
@@ -469,7 +471,8 @@ def boost(X, y, method, *, n_rounds, costs=None, alpha="error", costs_on="all", 
             break
         a = [0.0] * K if votes is None and subsample else used(votes, K, learning_rate)
         ensemble, unseen_ensemble = add_votes(ensemble, h, a, rule.decision), heard_by_the_unseen(a, unseen_ensemble)
-        recall = recall_of(ensemble, unseen_ensemble)
+        heard = with_a_vote(a)
+        recall = recall_of(ensemble, unseen_ensemble, heard)
 
         # 5. the factors and the new weights
         def factor(t, p, c, a=a, failed=votes is None and subsample):

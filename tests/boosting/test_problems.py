@@ -53,6 +53,20 @@ def test_scores_are_those_of_binary_classifiers(kind, weighted, method):
         assert_allclose(ours.history["class_cost"], theirs.history["class_cost"], rtol=1e-9)
 
 
+@pytest.mark.parametrize("kind", ["joint", *KINDS])
+@pytest.mark.parametrize("method", ["cgada", "adac2", "csb1", "adacost", "adamec"])
+def test_two_classes_of_no_cost_are_not_told_apart_at_any_cost(kind, method):
+    """One class costs, be it by class or by row: it is predicted, as it is in all ways of boosting."""
+    X, y = make_table(n_classes=3)
+    costs = {"ash": 0, "birch": 0, "cedar": 1}
+    model = adacc.BoostingClassifier(method, n_estimators=5, multi_class=kind, costs=costs).fit(X, y)
+    expected = y == "cedar" if method == "adamec" else np.ones(len(y), dtype=bool)  # its costs decide between votes
+    assert set(model.predict(X)[expected]) == {"cedar"}
+    if method != "adamec":
+        given = adacc.BoostingClassifier(method, n_estimators=5, multi_class=kind, costs="balanced")
+        assert set(given.fit(X, y, sample_cost=1.0 * (y == "cedar")).predict(X)) == {"cedar"}
+
+
 def test_class_scores_by_hand():
     scores = np.array([[0.3, -1.0, 2.0], [0.0, 0.0, 0.0]])  # 0 against 1, 0 against 2, 1 against 2
     largest = np.array([1.0, 4.0, 2.0])

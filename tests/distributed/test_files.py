@@ -140,6 +140,19 @@ def test_monotonic_constraints(folder, few_at_a_time, method):
         on_disk(estimator.set_params(monotonic_cst={"a": 1}), folder / "all.parquet", "three")
 
 
+@pytest.mark.parametrize("options", [{}, {"calibration": "sigmoid", "calibration_cv": "training"}])
+def test_a_search_ignores_labels_of_rows_without_weight(tmp_path, few_at_a_time, options):
+    frame = make(300)[["a", "whole", "two", "weight"]]
+    frame.loc[::5, ["two", "weight"]] = ["unknown", 0.0]
+    used = frame[frame["weight"] > 0]
+    search = CostSearchCV(CGAdaClassifier(n_estimators=4, **options), cv="training")
+    local = search.fit(used[["a", "whole"]], used["two"], sample_weight=used["weight"])
+    frame.to_parquet(tmp_path / "t.parquet")
+    found = fit_parquet(search, tmp_path / "t.parquet", "two", sample_weight="weight", memory_limit="16GB")
+    assert found.classes_.tolist() == ["common", "rare"]
+    assert found.costs == local.best_costs_
+
+
 def test_a_search_keeps_monotonic_constraints(folder, few_at_a_time):
     booster = CGAdaClassifier(n_estimators=ROUNDS, monotonic_cst={"a": -1})
     search = CostSearchCV(booster, costs=[[1, 0.5], [0.5, 1]], cv="training")

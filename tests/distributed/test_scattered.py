@@ -96,7 +96,9 @@ class Case:
         return Shard(coded, self.bin_mapper, self.class_weight)
 
     def boost(self, executor):
-        backend = ShardedBackend(self.plan, self.bin_mapper, self.class_weight, self.settings.criterion, executor)
+        backend = ShardedBackend(
+            self.plan, self.bin_mapper, self.class_weight, len(self.y), self.settings.criterion, executor
+        )
         boosting = Boosting(backend)
         boosting.run(self.settings.n_rounds)
         return boosting.ensemble(), backend.log
@@ -260,7 +262,7 @@ def test_weighted_scores_hold_the_scores_of_all_rows(method, n_classes):
     X, y = rows(n_classes)
     case = Case(X, y, WEIGHTS["fractions"](np.random.default_rng(5), len(y)), method)
     executor = ShardExecutor([case.shard(some) for some in cut(len(y), 4)])
-    backend = ShardedBackend(case.plan, case.bin_mapper, case.class_weight, "gini", executor)
+    backend = ShardedBackend(case.plan, case.bin_mapper, case.class_weight, len(y), "gini", executor)
     Boosting(backend).run(ROUNDS)
     multiplied = np.linspace(1.0, 2.0, n_classes)
     scores = case.model.decision_function(X).reshape(len(y), -1)
@@ -274,6 +276,46 @@ def test_weighted_scores_hold_the_scores_of_all_rows(method, n_classes):
             found = pd.Series(weight[positive == side]).groupby(values[positive == side].round(9)).sum()
             np.testing.assert_allclose(found.index, expected.index, rtol=0, atol=1e-9)
             np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def binary_columns(seed, n_rows=60):
+    """Two binary columns and three classes: boosting ends early, with rounds that are discarded."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.integers(0, 2, size=(n_rows, 2)).astype(float), columns=["a", "b"])
+    return X, (X["a"] + X["b"] * rng.integers(0, 2, n_rows)).astype(int).to_numpy()
+
+
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        ("rareboost", {}),
+        ("adac1", {}),
+        ("adacc1", {}),
+        ("adacc1", {"alpha": "cost"}),
+        ("adacc2", {"learning_rate": 0.3}),
+        ("adan-cc2", {"alpha": "cost"}),
+    ],
+)
+def test_calibrated_probabilities_of_pairs_are_those_of_the_local_model(method, options):
+    """The votes of a round are summed before their size is taken: provisional, correcting and discarded ones."""
+    for X, y in (rows(3), *map(binary_columns, range(4))):
+        estimator = adacc.BoostingClassifier(
+            method, n_estimators=6, max_bins=16, calibration="sigmoid", calibration_cv="training", **options
+        )
+        local = estimator.fit(X, y)
+        settings, classes = read_settings(local.get_params(deep=False)), local.classes_
+        bin_mapper, table = local.fitted_model_.ensemble.models.bin_mapper, read(X)
+        bins, counts = bin_mapper.bins(table, table.every_row, Threads(1)), np.bincount(y)
+        shards = [
+            Shard(
+                [BinnedShard(bins[:, some], y[some].astype(np.uint8), np.ones(len(y))[some])], bin_mapper, counts / 1.0
+            )
+            for some in cut(len(y), 3)
+        ]
+        statistics = DataStatistics(classes, counts / 1.0, counts, np.array([len(y)]), bin_mapper, ())
+        found, _ = boost(settings, statistics, ShardExecutor(shards), local)
+        expected = local.predict_proba(X)
+        np.testing.assert_allclose(found.probabilities(found.scores(table)), expected, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("method", ["adacc1", "csb2", "rareboost"])

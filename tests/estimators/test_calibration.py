@@ -14,7 +14,7 @@ import adacc
 from adacc.algorithms import METHODS
 from adacc.algorithms.adaboost import AdaMEC, CGAda
 from adacc.algorithms.adacc import AdaCC1
-from adacc.model.calibration import Calibrator, Sigmoid
+from adacc.model.calibration import Calibrator, Isotonic, Sigmoid
 
 BY_VOTES = [name for name, method in METHODS.items() if not method.decides_by_probability]
 KINDS = ["sigmoid", "isotonic"]
@@ -74,7 +74,7 @@ def test_probabilities_are_frequencies_among_the_rows_as_they_are(method, rare):
     )
     for given in (None, weight):
         p = model.fit(X, y, sample_weight=given).predict_proba(X)[:, 1]
-        counted = np.ones(len(y)) if given is None else given
+        counted = np.ones(len(y)) if given is None else given / given.mean()
         assert abs((counted * (p - y)).sum()) < 1.0
     assert abs(fit(method, rare, calibration="sigmoid").predict_proba(X)[:, 1].mean() - y.mean()) < 0.02
 
@@ -103,13 +103,22 @@ def test_held_out_folds_are_scikit_learns(method, kind, rare):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("method", [name for name in METHODS if METHODS[name].sampler is None])
-def test_integer_weights_are_repeated_rows(method, kind, rare):
+def test_a_curve_counts_rows_whatever_their_weights(method, kind, rare):
+    """Weights say how the rows compare; the smoothed targets come from the number of rows."""
     X, y = rare
     weight = np.random.default_rng(1).integers(0, 4, len(y))
-    many = np.repeat(np.arange(len(y)), weight)
-    model = adacc.BoostingClassifier(method, n_estimators=8, calibration=kind, calibration_cv="training")
-    one = model.fit(X, y, sample_weight=weight).predict_proba(X)
-    np.testing.assert_allclose(one, model.fit(X[many], y[many]).predict_proba(X), atol=1e-7)
+    options = {"n_estimators": 8, "calibration": kind, "calibration_cv": "training"}
+    if METHODS[method].rule.uses_costs:  # those of CGAda are weights of the calibration
+        options["costs"] = [1.0, 1.0]
+    model = adacc.BoostingClassifier(method, **options).fit(X, y, sample_weight=weight)
+    used = weight > 0
+    counts = weight[used] * (used.sum() / weight.sum())
+    curve = {"sigmoid": Sigmoid.fit, "isotonic": Isotonic.fit}[kind]
+    scores = model.fitted_model_.ensemble.scores(model._read_known(X))
+    expected = curve(scores[used].round(10), y[used] == 1, counts).predict(scores.round(10))
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], expected, atol=1e-7)
+    again = model.fit(X, y, sample_weight=weight * 8.0).predict_proba(X)[:, 1]
+    np.testing.assert_allclose(again, expected, atol=1e-7)
 
 
 def test_a_sigmoid_never_falls_where_votes_decide():
@@ -120,7 +129,7 @@ def test_a_sigmoid_never_falls_where_votes_decide():
     weight = rng.random(200) + 0.5
     assert Sigmoid.fit(scores, y == 1, weight).slope < -0.5
     flat = Calibrator.fit("sigmoid", scores, y, 2, weight, rising=True).probabilities(scores)[:, 1]
-    n, k = weight.sum(), weight[y == 1].sum()
+    n, k = 200, 200 * weight[y == 1].sum() / weight.sum()
     target = np.where(y == 1, (k + 1) / (k + 2), 1 / (n - k + 2))
     np.testing.assert_allclose(flat, np.average(target, weights=weight))
 
@@ -265,7 +274,8 @@ def test_cgada_cal_fits_with_the_costs_as_weights_and_decides_at_one_half(rare):
         n_estimators=15, calibration="sigmoid", costs=[0.3, 1], calibration_cv="training"
     ).fit(X, y)
     scores = adacc.CGAdaClassifier(n_estimators=15, costs=[0.3, 1]).fit(X, y).decision_function(X)
-    expected = Sigmoid.fit(scores, y == 1, np.array([0.3, 1.0])[y]).predict(scores)
+    weight = np.array([0.3, 1.0])[y]
+    expected = Sigmoid.fit(scores, y == 1, weight / weight.mean()).predict(scores)
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], expected)
     np.testing.assert_array_equal(model.predict(X), expected > 0.5)
 
@@ -352,6 +362,7 @@ def test_an_isotonic_curve_is_bounded_by_the_weight_of_its_classes(n_classes):
     y = np.arange(30) % n_classes
     scores = y.astype(float) if n_classes == 2 else np.eye(3)[y]
     weight = np.where(y == 0, 2.0, 1.0)
+    weight /= weight.mean()
     curves = Calibrator.fit("isotonic", scores, y, n_classes, weight).curves
     for k, curve in enumerate(curves, start=n_classes == 2):
         inside, outside = weight[y == k].sum(), weight[y != k].sum()

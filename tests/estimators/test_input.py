@@ -257,6 +257,19 @@ def test_the_scale_of_weights_does_not_matter(scale, rare):
         np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), rtol=1e-9)
 
 
+@pytest.mark.parametrize("multi_class", ["one_vs_one", "one_vs_rest", "joint"])
+def test_classes_of_small_weight_keep_their_votes(multi_class):
+    """A pair of classes that weighs less than one row of the third one, as old rows with half-life weights do."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 40)
+    X, weight = (y + rng.random(120) / 2)[:, None], np.where(y == 0, 1000.0, 1e-3)
+    model = adacc.AdaCC1Classifier(n_estimators=5, multi_class=multi_class).fit(X, y, sample_weight=weight)
+    assert [(model.predict(X)[y == k] == k).mean() for k in range(3)] == [1.0, 1.0, 1.0]
+    plain = adacc.AdaCC1Classifier(n_estimators=5, multi_class=multi_class).fit(X, y)
+    if multi_class == "one_vs_one":  # a pair of classes is told apart whatever the third one weighs
+        np.testing.assert_allclose(model.decision_function(X), plain.decision_function(X))
+
+
 @pytest.mark.parametrize("gap", [None, np.nan])
 def test_a_column_without_a_value_is_missing_whatever_its_type(gap):
     frame, y = mixed_frame()
@@ -269,8 +282,8 @@ def test_a_column_without_a_value_is_missing_whatever_its_type(gap):
     np.testing.assert_array_equal(model.decision_function(pl.DataFrame(row.to_dict("list"))), expected)
 
 
-@pytest.mark.parametrize("weight", [[0.1, 0.1, 2.0, 0.2], [1e-9] * 4, [1, 1, 1, 1]])
-def test_weights_that_add_up_to_fewer_than_the_rows_average_one(weight):
+@pytest.mark.parametrize("weight", [[0.1, 0.1, 2.0, 0.2], [1e-9] * 4, [1, 1, 1, 1], [30, 1, 50, 2]])
+def test_the_largest_vote_is_by_the_number_of_rows_whatever_their_weights(weight):
     """The vote of a learner without errors says how many rows it was right about."""
     model = fit(np.arange(4.0)[:, None], [0, 0, 1, 1])
     weighted = adacc.AdaCC1Classifier().fit(np.arange(4.0)[:, None], [0, 0, 1, 1], sample_weight=weight)

@@ -6,6 +6,11 @@ from sklearn.datasets import load_breast_cancer, make_classification
 from sklearn.exceptions import ConvergenceWarning
 
 import adacc
+from adacc.algorithms.adacc import AdaCC1
+from adacc.boosting.backend import Plan
+from adacc.boosting.scores import OutOfBagTracker
+from adacc.data.rows import Rows
+from adacc.data.samples import Drawn
 
 
 @pytest.fixture(scope="module")
@@ -87,3 +92,47 @@ def test_what_makes_no_sense_is_named(method, options, says):
     X, y = load_breast_cancer(return_X_y=True)
     with pytest.raises((TypeError, ValueError), match=says):
         adacc.BoostingClassifier(method, **options).fit(X, y)
+
+
+def test_rows_without_a_vote_have_no_rate():
+    """Neither a round without a vote nor a provisional vote that was taken back says anything about a row."""
+    ones = np.ones(2)
+    rows = Rows.group(np.array([0, 0, 0, 1, 1, 1]), 2, np.ones(6))
+    tracker = OutOfBagTracker(rows, Plan(AdaCC1(), ones, ones, 1.0, 0))
+    training, all_ones = np.array([0.25, 0.75]), np.array([1], dtype=np.uint8)
+    leaves = np.zeros(6, dtype=np.uint8), all_ones
+    tracker.start_round(Drawn(np.array([0, 3], dtype=np.uint32), np.ones(2), np.array([0, 1, 2])), leaves)
+    np.testing.assert_array_equal(tracker.add_vote(0.0, training), training)
+    np.testing.assert_array_equal(tracker.add_vote(1.0, training), [0.0, 1.0])
+    np.testing.assert_array_equal(tracker.add_vote(-1.0, training), training)
+    tracker.start_round(Drawn(np.array([0, 1, 4], dtype=np.uint32), np.ones(3), np.array([0, 2, 3])), leaves)
+    np.testing.assert_array_equal(tracker.add_vote(np.array([2.0, 0.0]), training), training)
+    np.testing.assert_array_equal(tracker.add_vote(0.5, training), [0.0, 1.0])
+
+
+def test_recalls_out_of_bag_are_those_of_the_votes():
+    """Recomputed from the votes of the rounds, some of which are 0."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), np.tile([0, 1], 30)
+    model = adacc.AdaCC1Classifier(n_estimators=30, subsample=0.5, rates="out-of-bag", random_state=0).fit(X, y)
+    votes = model.estimator_weights_
+    assert 0 < np.count_nonzero(votes) < 30
+    order, seed = np.argsort(y, kind="stable"), model.fitted_model_.seed
+    score, heard = np.zeros(60), np.zeros(60, dtype=bool)
+    for t, (tree, vote) in enumerate(zip(model.estimators_, votes, strict=True)):
+        drawn = np.random.default_rng([seed, t])
+        bag = np.concatenate(
+            [drawn.choice(np.arange(k * 30, k * 30 + 30, dtype=np.uint32), 15, replace=False) for k in (0, 1)]
+        )
+        out = np.setdiff1d(np.arange(60), order[bag])
+        if tree.feature is None:
+            predicted = np.full(60, tree.left)
+        else:
+            predicted = np.where(X[:, tree.feature] <= tree.threshold, tree.left, tree.right)
+        if vote > 0.0:
+            score[out] += vote * np.where(predicted[out] == 1, 1.0, -1.0)
+            heard[out] = True
+        decided = np.where(score > 1e-10, 1, 0)
+        if all((heard & (y == k)).any() for k in (0, 1)):
+            recall = [(decided[heard & (y == k)] == k).mean() for k in (0, 1)]
+            np.testing.assert_allclose(model.history_["class_recall"][t], recall)

@@ -107,6 +107,23 @@ def test_early_stopping_on_a_part_of_the_rows(three):
         assert max(np.bincount(model.history_["problem"])) == model.n_iter_
 
 
+@pytest.mark.parametrize("multi_class", ["joint", "one_vs_one", "one_vs_rest"])
+@pytest.mark.parametrize("lacking", [[2], [1, 2]])
+def test_validation_rows_that_lack_a_class_are_refused(multi_class, lacking):
+    """Balanced accuracy over the other classes would stop at rounds that neglect it."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 200)
+    X = rng.normal(size=(200, 2)) + y[:, None]
+    model = adacc.AdaCC1Classifier(n_estimators=20, multi_class=multi_class, n_iter_no_change=3)
+    lacks = np.isin(y, lacking)
+    with pytest.raises(
+        ValueError, match=rf"validation rows of every class, but y_val has no row of class {lacking[0]};"
+    ):
+        model.fit(X, y, X_val=X[~lacks], y_val=y[~lacks])
+    with pytest.raises(ValueError, match=rf"no row of positive sample_weight_val of class {lacking[0]};"):
+        model.fit(X, y, X_val=X, y_val=y, sample_weight_val=~lacks)
+
+
 def test_weights_of_held_out_rows_count(rare):
     X, y = rare
     half = (np.arange(len(y)) % 12 < 6).astype(float)
@@ -269,8 +286,8 @@ def test_weights_and_held_out_rows_are_routed(rare):
 
         model = adacc.AdaCC1Classifier(n_estimators=50, n_iter_no_change=3).set_fit_request(X_val=True, y_val=True)
         pipe = Pipeline([("scale", StandardScaler()), ("boost", model)], transform_input=["X_val"])
-        pipe.fit(X[::2], y[::2], X_val=X[1::2], y_val=y[1::2])
-        by_hand = clone(model).fit(pipe[0].transform(X[::2]), y[::2], X_val=pipe[0].transform(X[1::2]), y_val=y[1::2])
+        pipe.fit(X[:150], y[:150], X_val=X[150:], y_val=y[150:])
+        by_hand = clone(model).fit(pipe[0].transform(X[:150]), y[:150], X_val=pipe[0].transform(X[150:]), y_val=y[150:])
         np.testing.assert_allclose(
             pipe[-1].history_["validation_balanced_accuracy"], by_hand.history_["validation_balanced_accuracy"]
         )

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import sklearn
 from golden_models import GOLDEN, from_json
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.ensemble import BaggingClassifier
 from sklearn.tree import DecisionTreeClassifier
 
@@ -241,3 +241,25 @@ def test_a_record_that_means_nothing_is_refused(training):
     model.fitted_model_ = replace(model.fitted_model_, training=training)
     with pytest.raises(ValueError, match=r"^warm_start needs the same (training|method) as in the last fit"):
         model.fit(X, Y)
+
+
+@pytest.mark.parametrize("dialect", ["paper", "authors"])
+@pytest.mark.parametrize("rounds", [(4, 12), (45, 60)])  # the synthetic rows of 50 rounds are generated together
+def test_smoteboost_draws_the_rows_of_one_long_fit(dialect, rounds):
+    pytest.importorskip("imblearn")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(800, 3)), columns=["a", "b", "c"])
+    y = (frame**2).sum(axis=1) + rng.normal(size=800) > 6
+    frame["town"] = rng.choice(["Bonn", "Jena"], 800)
+    for X in (frame[["a", "b", "c"]].to_numpy(), frame):
+        model = adacc.BoostingClassifier(
+            "smoteboost", dialect=dialect, random_state=0, n_synthetic=20, learning_rate=0.3
+        )
+        long = clone(model).set_params(n_estimators=rounds[1]).fit(X, y)
+        assert long.n_iter_ == rounds[1]
+        first = clone(model).set_params(n_estimators=rounds[0], warm_start=True).fit(X, y)
+        stage = list(long.staged_decision_function(X))[rounds[0] - 1]
+        np.testing.assert_allclose(first.decision_function(X), stage, atol=1e-9)
+        again = first.set_params(n_estimators=rounds[1]).fit(X, y)
+        np.testing.assert_allclose(again.decision_function(X), long.decision_function(X), atol=1e-9)
+        assert again.estimators_ == long.estimators_

@@ -111,7 +111,7 @@ def covers(tree, X, weight):
 
 
 class TestCovers:
-    def test_are_the_sample_weights_of_the_rows(self):
+    def test_compare_as_the_sample_weights_of_the_rows(self):
         X, y = numbers()
         X[::5, 2] = np.nan
         weight = np.random.default_rng(0).integers(0, 9, len(y)) / 4.0
@@ -120,7 +120,9 @@ class TestCovers:
             for given in (weight, same, whole):
                 model = adacc.AdaCC1Classifier(n_estimators=2, max_depth=4, **options).fit(X, y, sample_weight=given)
                 for tree in model.estimators_:
-                    np.testing.assert_allclose(tree.cover, covers(tree, X, given), rtol=1e-12)
+                    expected = covers(tree, X, given)
+                    np.testing.assert_allclose(tree.cover / tree.cover[0], expected / expected[0], rtol=1e-12)
+                    assert 1.0 <= tree.cover[0] / np.count_nonzero(given) < 2.0  # scaled by a power of two
 
     def test_of_a_forest_are_those_of_the_bags(self):
         X, y = numbers()

@@ -199,7 +199,7 @@ def test_categories_may_stand_before_numbers(n_jobs):
     np.testing.assert_array_equal(first, second)
 
 
-@pytest.mark.parametrize("growth", [{"max_depth": 3}, {"max_depth": None, "max_leaf_nodes": 5, "min_samples_leaf": 4}])
+@pytest.mark.parametrize("growth", [{"max_depth": 3}, {"max_depth": None, "max_leaf_nodes": 5}])
 def test_weights_are_repeated_rows_and_order_does_not_matter(growth):
     rng = np.random.default_rng(3)
     X = rng.integers(0, 9, size=(120, 4)).astype(float)
@@ -210,6 +210,24 @@ def test_weights_are_repeated_rows_and_order_does_not_matter(growth):
     weighted = model.fit(X, y, sample_weight=times).decision_function(X)
     np.testing.assert_allclose(model.fit(X[repeated], y[repeated]).decision_function(X), weighted, atol=1e-9)
     np.testing.assert_allclose(model.fit(X[order], y[order], times[order]).decision_function(X), weighted, atol=1e-9)
+
+
+@pytest.mark.parametrize("weigh", [lambda rng, n: rng.random(n), lambda rng, n: 100.0 ** rng.random(n)])
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+def test_min_samples_leaf_counts_rows_whatever_their_weights(weigh, criterion):
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 40, size=(400, 3)).astype(float)
+    y, weight = (X[:, 0] + X[:, 1] + rng.normal(0, 9, 400) > 45).astype(int), weigh(rng, 400)
+    model = adacc.AdaBoostClassifier(n_estimators=6, max_depth=None, min_samples_leaf=7, criterion=criterion)
+    smallest = []
+    for tree in model.fit(X, y, sample_weight=weight).estimators_:
+        leaf = np.zeros(400, dtype=int)
+        for _ in range(20):
+            inside = tree.feature[leaf] >= 0
+            goes_left = X[np.arange(400), tree.feature[leaf]] <= tree.threshold[leaf]
+            leaf = np.where(inside, np.where(goes_left, tree.left[leaf], tree.right[leaf]), leaf)
+        smallest.append(np.unique(leaf, return_counts=True)[1].min())
+    assert 7 <= min(smallest) <= 9
 
 
 @pytest.mark.compiled

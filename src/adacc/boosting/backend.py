@@ -43,6 +43,8 @@ class TrainingBackend(Protocol):
         Rule, costs and settings.
     given_weight : ndarray of shape (n_classes,)
         Summed sample weight of each class.
+    n_rows : int
+        Number of training rows, which bounds the vote of a learner without errors.
     class_weight : ndarray of shape (n_classes,)
         Current weight of each class; sums to 1.
     vote_costs : ndarray of shape (n_classes,) or CostSums
@@ -51,6 +53,7 @@ class TrainingBackend(Protocol):
 
     plan: Plan
     given_weight: Array
+    n_rows: int
     vote_costs: Any
 
     @property

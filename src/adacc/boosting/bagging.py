@@ -244,8 +244,8 @@ def draw_bag(
         counts.append(count[distinct].astype(np.float64))
     drawn_rows = np.concatenate(members)
     starts = np.cumsum([0, *map(len, members)])
-    weight = np.array([count.sum() for count in counts])
-    return Rows(rows.order[drawn_rows].astype(dtypes.ROW), starts, np.concatenate(counts), weight), drawn_rows
+    class_weight, weight = np.array([count.sum() for count in counts]), np.concatenate(counts)
+    return Rows(rows.order[drawn_rows].astype(dtypes.ROW), starts, weight, class_weight, weight), drawn_rows
 
 
 def _draw_with_replacement(weight: Array, n_drawn: int, rng: np.random.Generator) -> NDArray[np.intp]:

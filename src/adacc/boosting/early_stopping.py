@@ -36,7 +36,6 @@ class EarlyStopping:
         self.learner, self.patience = learner, patience
         self.score_tracker = ScoreTracker(held_out.rows, plan)
         self.prepared = prepared
-        self.present = held_out.rows.class_weight > 0
         self.recall: list[Array] = []
         self.accuracy: list[float] = []
         if start is not None:
@@ -54,4 +53,4 @@ class EarlyStopping:
 
     def _add_vote(self, leaves: Any, alpha: Any) -> None:
         self.recall.append(self.score_tracker.add_vote(leaves, alpha))
-        self.accuracy.append(float(self.recall[-1][self.present].mean()))
+        self.accuracy.append(float(self.recall[-1].mean()))

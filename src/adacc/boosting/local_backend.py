@@ -57,7 +57,7 @@ class LocalBackend:
     ) -> None:
         self.plan, self.learner, self.sampler, self.decision_variants = plan, learner, sampler, decision_variants
         self.rows = rows = learner.rows
-        self.given_weight = rows.class_weight
+        self.given_weight, self.n_rows = rows.class_weight, rows.n_rows
         self.vote_costs: Any = plan.costs
         initial = plan.rule.initial(plan.costs) if initial is None else initial
         self.weights = Weights(rows, initial)

@@ -56,7 +56,7 @@ class Boosting:
         self.failed_at_once = False
         self._fitted: list[Any] = []
         self._resumed: Models | None = None
-        self._largest_vote = 0.5 * np.log(backend.given_weight.sum() * (len(backend.given_weight) - 1))
+        self._largest_vote = 0.5 * np.log(backend.n_rows * (len(backend.given_weight) - 1))
 
     def resume(self, ensemble: Ensemble, replayed: Iterable[Array]) -> None:
         """Continue from an ensemble; `replayed` yields the weight factors of its rounds."""

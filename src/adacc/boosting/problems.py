@@ -23,7 +23,8 @@ def problem_settings(
 ) -> Settings:
     """The settings of a problem.
 
-    The cost of a side is the mean cost of its classes, by their weight; with a cost matrix, of predicting the other.
+    The cost of a side is the mean cost of its classes, by their weight; with a cost matrix, of predicting the other. If
+    both are 0, it does not matter which side is predicted, and the sides have the same cost.
     """
     costs, weight = settings.options.get("costs"), class_weight
     if not settings.rule.uses_costs or isinstance(costs, str):  # "balanced" costs follow from the rows
@@ -32,9 +33,8 @@ def problem_settings(
         matrix = cost_matrix(costs, classes)
         return settings.with_costs([side_cost(matrix, code == side, code == -side, weight) for side in SIDES])
     by_class = class_costs(costs, classes, weight)
-    return settings.with_costs(
-        [float(np.average(by_class[code == side], weights=weight[code == side])) for side in SIDES]
-    )
+    of_sides = [float(np.average(by_class[code == side], weights=weight[code == side])) for side in SIDES]
+    return settings.with_costs(of_sides if any(of_sides) else [1.0, 1.0])
 
 
 def side_weights(class_weight: Array, code: NDArray[np.int8]) -> Array:
@@ -53,6 +53,9 @@ def problem_rows(training_set: TrainingSet, code: NDArray[np.int8]) -> tuple[Tra
     by_class = [rows.order[rows.starts[k] : rows.starts[k + 1]] for k in np.flatnonzero(code)]
     members = np.sort(np.concatenate(by_class), kind="stable").astype(np.intp)
     y, weight = (code > 0).astype(np.intp).take(training_set.y.take(members)), training_set.weight.take(members)
+    cost = None if training_set.cost is None else training_set.cost[members]
+    if cost is not None and not cost.any():  # it does not matter which side is predicted
+        cost = np.ones(len(members))
     problem = TrainingSet(
         table=training_set.table.take(members),
         y=y,
@@ -61,7 +64,7 @@ def problem_rows(training_set: TrainingSet, code: NDArray[np.int8]) -> tuple[Tra
         negative_class=heavier_side(np.bincount(y, weight, 2)),
         numbers=training_set.numbers.take(members),
         groups=None if training_set.groups is None else training_set.groups[members],
-        cost=None if training_set.cost is None else training_set.cost[members],
+        cost=cost,
     )
     return problem, members
 

@@ -68,11 +68,15 @@ class Subsampler(Sampler):
         return Sample(rows, weights.values[rows], np.cumsum([0, *self.keep]))
 
 
+ROUNDS_PER_DRAW = 50
+"""Number of rounds whose synthetic rows are generated together, so that neighbours are searched once for them."""
+
+
 class Smote(Sampler):
     """All rows and `n_synthetic` new SMOTE rows of each class but the largest [SMOTEBoost, Chawla et al. 2003].
 
-    The synthetic rows of all rounds are generated in one call of imbalanced-learn, so that neighbours are searched
-    once. Each round uses its own rows.
+    The synthetic rows of `ROUNDS_PER_DRAW` rounds are generated in one call of imbalanced-learn. Each round uses its
+    own rows, which do not depend on the number of rounds: a warm start draws what a longer fit would have drawn.
     """
 
     def __init__(
@@ -86,14 +90,17 @@ class Smote(Sampler):
         k_neighbors: int,
     ) -> None:
         counts = np.diff(rows.starts)
-        self.rows, self.first, self.n_synthetic = rows, rounds.start, n_synthetic
+        first = rounds.start // ROUNDS_PER_DRAW
+        draws = range(first, max(-(-rounds.stop // ROUNDS_PER_DRAW), first + 1))
+        self.rows, self.first, self.n_synthetic = rows, draws.start * ROUNDS_PER_DRAW, n_synthetic
         self.rarer = np.flatnonzero(counts < counts.max())
-        self.n_rounds = len(rounds)
+        self.n_rounds = len(draws) * ROUNDS_PER_DRAW
         made = []
         for k in self.rarer:
             members = table.take(rows.order[rows.starts[k] : rows.starts[k + 1]])
-            state = int(np.random.default_rng([seed, rounds.start, int(k)]).integers(2**31))
-            made.append(synthesise(members, len(rounds) * n_synthetic, k_neighbors, state))
+            for draw in draws:
+                state = int(np.random.default_rng([seed, draw, int(k)]).integers(2**31))
+                made.append(synthesise(members, ROUNDS_PER_DRAW * n_synthetic, k_neighbors, state))
         # The same type as the table: a learner that was fitted to a frame predicts frames.
         self.made = table.take(np.arange(0)).append(ArrayTable(np.concatenate(made))) if made else None
         self.prepared = None if self.made is None else prepare(self.made, self.made.every_row)

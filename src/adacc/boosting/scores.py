@@ -88,12 +88,14 @@ class OutOfBagTracker:
         self._direction = contributions(np.ones(rows.n_classes), plan.decision)
         self._negative_class = plan.negative_class
         self._scores = np.zeros((len(rows.order), self._direction.shape[1]))
-        self._has_vote = np.zeros(len(rows.order), dtype=bool)
+        self._had_vote = self._has_vote = np.zeros(len(rows.order), dtype=bool)  # before the round, and with it
+        self._vote: Any = 0.0
         self._unseen: NDArray[np.intp]
         self._predicted: NDArray[np.uint8]
 
     def start_round(self, sample: Drawn, leaves: LeafAssignment) -> None:
         """Store the predictions of the model of a round, which was fitted to `sample`, for the other rows."""
+        self._had_vote, self._vote = self._has_vote, 0.0
         out = np.ones(len(self.rows.order), dtype=bool)
         out[sample.rows] = False
         self._unseen = np.flatnonzero(out)
@@ -114,9 +116,14 @@ class OutOfBagTracker:
         return sums.reshape(n_classes, n_classes)
 
     def add_vote(self, alpha: Any, recall: Array) -> Array:
-        """Add the vote to the scores of the out-of-bag rows; recall of each class among rows with at least one vote."""
+        """Add the vote to the scores of the out-of-bag rows; recall of each class among rows with at least one vote.
+
+        A round without a vote, or whose provisional vote was taken back, gives none.
+        """
         self._scores[self._unseen] += (alpha * self._direction.T).T[self._predicted]
-        self._has_vote[self._unseen] = True
+        self._vote = self._vote + alpha
+        self._has_vote = self._had_vote.copy()
+        self._has_vote[self._unseen] |= np.broadcast_to(self._vote, self.rows.n_classes)[self._predicted] != 0.0
         decided = class_index(snap_ties(self._scores), self._negative_class)
         return self._share(self._has_vote, decided == self._true, recall)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -233,18 +234,24 @@ class Shard:
         return [_weighted_scores(scores[:, k], rows.true == k, weight) for k in range(rows.n_classes)]
 
     def _class_scores(self, log: Log) -> Array:
-        """Scores of all rows by class, after two-class problems, which have been boosted on some of the rows each."""
+        """Scores of all rows by class, after two-class problems, which have been boosted on some of the rows each.
+
+        A round may have a provisional vote and its correction, and ends with `Reweigh`; a discarded round never ends.
+        """
         codes, scores, largest = [], [], []
         for entry in log:
             if isinstance(entry, Begin):
                 codes.append(entry.code)
                 scores.append(np.zeros(len(self.binned.rows.order)))
                 largest.append(0.0)
-                decision = entry.plan.decision
+                decision, of_round = entry.plan.decision, np.zeros(2)
             elif isinstance(entry, Vote):
                 by_side = contributions(np.broadcast_to(entry.alpha, 2), decision)[:, 0]
                 scores[-1] += by_side[entry.lookup][self.binned.column(entry.feature)]
-                largest[-1] += np.abs(by_side).max()
+                of_round += by_side
+            else:
+                largest[-1] += np.abs(of_round).max()
+                of_round = np.zeros(2)
         return class_scores(np.array(codes), np.column_stack(scores), np.array(largest))
 
     @property
@@ -301,6 +308,7 @@ class ShardedBackend:
         plan: Plan,
         bin_mapper: BinMapper,
         class_weight: Array,
+        n_rows: int,
         criterion: str,
         executor: ShardExecutor,
         code: NDArray[np.int8] | None = None,
@@ -308,7 +316,7 @@ class ShardedBackend:
         monotonic_cst: MonotonicCst | None = None,
     ) -> None:
         self.plan, self.bin_mapper, self.executor = plan, bin_mapper, executor
-        self.given_weight, self.vote_costs = class_weight, plan.costs
+        self.given_weight, self.n_rows, self.vote_costs = class_weight, n_rows, plan.costs
         initial = plan.rule.initial(plan.costs) * class_weight
         self.class_weight = initial / initial.sum()
         self._splitter = Splitter(bin_mapper, len(class_weight), criterion, plan.negative_class, monotonic_cst)
@@ -346,9 +354,11 @@ class ShardedBackend:
         return self._answer.right / self.given_weight, Z
 
     def end(self) -> None:
-        """End the log: if its last entry is the vote of a discarded round, subtract it."""
-        if isinstance(self.log[-1], Vote):
-            self.log.append(self.log[-1]._replace(alpha=-self.log[-1].alpha))
+        """End the log: subtract the votes after the last complete round, which are those of a discarded one."""
+        discarded = list(takewhile(lambda entry: isinstance(entry, Vote), reversed(self.log)))
+        alpha = sum(vote.alpha for vote in discarded)
+        if np.any(alpha != 0.0):
+            self.log.append(discarded[0]._replace(alpha=-alpha))
 
     def scores(self, class_weight: Array) -> list[WeightedScores]:
         """Scores after all rounds, as in `Shard.weighted_scores`, concatenated over all shards."""

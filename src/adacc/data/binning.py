@@ -191,7 +191,7 @@ class Binning:
     Attributes
     ----------
     weight : ndarray of shape (n_rows,)
-        Sample weights, in the order of the binned rows; a row of weight 2 counts as two rows.
+        Sample weights, in the order of the binned rows; only their ratios matter.
     max_bins : int or None
         Maximum number of bins of a numeric feature; None: one bin per distinct value. A feature with at most
         `max_bins` distinct values has one bin per value in any case.

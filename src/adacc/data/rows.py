@@ -27,6 +27,7 @@ class Rows:
     starts: NDArray[np.int64]  # (n_classes + 1,): rows ``starts[k]:starts[k + 1]`` are those of class k
     weight: Array  # (n_rows,): sample weights, in this order
     class_weight: Array  # (n_classes,): summed sample weight of each class
+    size: Array | None = None  # (n_rows,): number of the user's rows that each row stands for; None: one
 
     @classmethod
     def group(cls, y: NDArray[np.intp], n_classes: int, sample_weight: Array) -> Rows:
@@ -37,10 +38,11 @@ class Rows:
         return cls(order, starts, weight, class_weight)
 
     def merge(self, kept: NDArray[np.intp], into: NDArray[np.intp]) -> Rows:
-        """Merge rows: row i goes into row ``kept[into[i]]`` of the same class, and the weights are summed."""
+        """Merge rows: row i goes into row ``kept[into[i]]`` of the same class, and weights and sizes are summed."""
         weight: Array = np.bincount(into, self.weight)  # type: ignore[assignment]
+        size = np.bincount(into, self.size).astype(np.float64)
         starts = np.searchsorted(kept, self.starts)
-        return Rows(self.order[kept], starts, weight, self.class_weight)
+        return Rows(self.order[kept], starts, weight, self.class_weight, size)
 
     def by_class(self, amounts: Array) -> Array:
         """Sum of the amounts of the rows of each class."""
@@ -50,6 +52,11 @@ class Rows:
     def listing(self) -> Listing:
         """All rows with their sample weights."""
         return np.arange(len(self.order), dtype=dtypes.ROW), self.weight, self.starts[:-1], self.starts[1:]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of the user's rows, whatever their weights: only the ratios of weights matter."""
+        return len(self.order) if self.size is None else int(self.size.sum())
 
     @property
     def n_classes(self) -> int:

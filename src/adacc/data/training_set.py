@@ -13,7 +13,7 @@ from adacc.algorithms.base import Array
 from adacc.data.columns import Table
 from adacc.data.groups import GroupDraw
 from adacc.data.rows import Rows
-from adacc.data.weights import as_counts
+from adacc.data.weights import scale_weights
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class TrainingSet:
             self,
             table=self.table.take(rows),
             y=self.y[rows],
-            weight=as_counts(self.weight[rows]),
+            weight=scale_weights(self.weight[rows]),
             numbers=self.numbers[rows],
             groups=None if self.groups is None else self.groups[rows],
             cost=None if self.cost is None else self.cost[rows],

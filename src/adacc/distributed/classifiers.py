@@ -57,7 +57,7 @@ class DaskMixin:
         y : Dask array or series of shape (n_samples,)
             Labels of at least two classes, in the partitions of X.
         sample_weight : Dask array or series of shape (n_samples,), default=None
-            A row of weight 2 counts as two rows, one of weight 0 as none.
+            Only their ratios matter: a row of weight 2 has the influence of two rows, one of weight 0 is ignored.
         sample_cost : None
             Not supported; the local classifier takes costs by row.
 

@@ -228,8 +228,10 @@ def count_pairs(partition: Partition, models: list[BaseBoosting]) -> Array:
     """Weight of the rows of each (true, predicted) pair of classes, by model."""
     classes = models[0].classes_
     n_classes, weight = len(classes), read_weight(partition.weight, len(partition.y), "sample_weight")
-    true = n_classes * np.searchsorted(classes, partition.y)
-    pairs = [np.bincount(true + np.searchsorted(classes, m.predict(partition.X)), weight, n_classes**2) for m in models]
+    used = weight > 0.0  # the labels of the other rows need not be classes
+    true, weight = n_classes * np.searchsorted(classes, np.asarray(partition.y)[used]), weight[used]
+    predicted = [np.searchsorted(classes, model.predict(partition.X)[used]) for model in models]
+    pairs = [np.bincount(true + numbers, weight, n_classes**2) for numbers in predicted]
     return np.reshape(pairs, (len(models), n_classes, n_classes))
 
 

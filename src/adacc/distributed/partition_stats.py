@@ -94,7 +94,7 @@ class PartitionLabels:
 
 def label_statistics(partition: Partition) -> PartitionLabels:
     if len(partition.y) == 0:
-        return PartitionLabels(np.empty(0), np.empty(0, np.int64), NONE, WeightScaler(0.0, 0.0, 0), 0)
+        return PartitionLabels(np.empty(0), np.empty(0, np.int64), NONE, WeightScaler(0, 0.0, 0), 0)
     labels = check_labels(partition.y, "y")
     weight = read_weight(partition.weight, len(labels), "sample_weight")
     used = weight > 0.0
@@ -129,7 +129,7 @@ class LabelStatistics:
         for p, partition in enumerate(partitions):
             if len(partition.classes):
                 own = np.searchsorted(self.classes, partition.classes)
-                self.class_weight[own, p] = self.weight_scaler.counts(partition.class_weight)
+                self.class_weight[own, p] = self.weight_scaler.scale(partition.class_weight)
                 self.class_rows[own] += partition.counts
 
     def places(self) -> list[list[Array]] | list[None]:
@@ -186,7 +186,7 @@ def weighted_rows(
         _check_finite(partition.X)
         raise
     y = check_labels(partition.y, "y")
-    weight = weight_scaler.counts(read_weight(partition.weight, len(y), "sample_weight"))
+    weight = weight_scaler.scale(read_weight(partition.weight, len(y), "sample_weight"))
     used = np.flatnonzero(weight)
     if len(used) < len(y):
         table, y, weight = table.take(used), y[used], weight[used]

@@ -140,14 +140,14 @@ def boost(
     )
     plan = make_plan(settings, statistics.classes, statistics.class_weight, negative_class)
     backend = ShardedBackend(
-        plan, statistics.bin_mapper, statistics.class_weight, settings.criterion, executor,
-        monotonic_cst=settings.monotonic_cst,
+        plan, statistics.bin_mapper, statistics.class_weight, int(statistics.class_rows.sum()), settings.criterion,
+        executor, monotonic_cst=settings.monotonic_cst,
     )  # fmt: skip
     boosting = Boosting(backend)
     boosting.run(settings.n_rounds, after_round)
     ensemble = boosting.ensemble()
     check_monotone(settings, ensemble)
-    model = _calibrated(_model(settings, statistics, estimator, ensemble), settings, plan, backend)
+    model = _calibrated(_model(settings, statistics, estimator, ensemble), settings, statistics, plan, backend)
     return model, boosting.failed_at_once
 
 
@@ -166,22 +166,27 @@ def _boost_problems(
     for code in codes:
         weights = side_weights(class_weight, code)
         plan = make_plan(problem_settings(settings, classes, class_weight, code), SIDES, weights, heavier_side(weights))
-        backend = ShardedBackend(plan, bin_mapper, weights, settings.criterion, executor, code, log)
+        n_rows = int(statistics.class_rows[code != 0].sum())
+        backend = ShardedBackend(plan, bin_mapper, weights, n_rows, settings.criterion, executor, code, log)
         boosting = Boosting(backend)
         boosting.run(settings.n_rounds, after_round)
         backend.end()
         ensembles.append(boosting.ensemble())
         failed.append(boosting.failed_at_once)
     plan = make_plan(settings, classes, class_weight, 0)
-    model = _calibrated(_model(settings, statistics, estimator, join(ensembles, codes)), settings, plan, backend)
+    model = _model(settings, statistics, estimator, join(ensembles, codes))
+    model = _calibrated(model, settings, statistics, plan, backend)
     return model, all(failed)
 
 
-def _calibrated(model: FittedModel, settings: Settings, plan: Plan, backend: ShardedBackend) -> FittedModel:
+def _calibrated(
+    model: FittedModel, settings: Settings, statistics: DataStatistics, plan: Plan, backend: ShardedBackend
+) -> FittedModel:
     if settings.calibration is None:
         return model
     terms = calibration_terms(settings, plan)
-    calibrator = Calibrator.fit_each(settings.calibration, backend.scores(terms.class_weight), terms.rising)
+    scores, n_rows = backend.scores(terms.class_weight), int(statistics.class_rows[terms.class_weight > 0.0].sum())
+    calibrator = Calibrator.fit_each(settings.calibration, scores, n_rows, terms.rising)
     return replace(model, calibrator=calibrator, multipliers=terms.multipliers)
 
 

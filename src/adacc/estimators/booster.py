@@ -95,9 +95,10 @@ class BaseBoosting(CallbackSupportMixin, BaseAdditiveClassifier):
         y : array of shape (n_samples,)
             Labels of at least two classes.
         sample_weight : array of shape (n_samples,), default=None
-            A row of weight 2 counts as two rows; a row of weight 0 is ignored.
+            Only their ratios matter: a row of weight 2 has the influence of two rows, one of weight 0 is ignored.
+            Numbers of rows, such as `min_samples_leaf`, do not depend on weights.
         X_val, y_val, sample_weight_val : default=None
-            Validation rows for early stopping, instead of a fraction of X.
+            Validation rows of every class for early stopping, instead of a fraction of X.
         groups : array of shape (n_samples,), default=None
             Group of each row, such as a patient. Rows of one group are never on both sides of a split, be it for
             calibration, early stopping or out-of-bag rates.

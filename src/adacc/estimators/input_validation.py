@@ -18,7 +18,7 @@ from adacc.algorithms.base import Array
 from adacc.boosting.settings import Settings
 from adacc.data.columns import ArrayTable, Table, is_frame, is_missing, read
 from adacc.data.training_set import TrainingSet
-from adacc.data.weights import as_counts
+from adacc.data.weights import scale_weights
 from adacc.estimators.folds import check_groups
 from adacc.kernels import dtypes
 
@@ -166,6 +166,14 @@ def hold_out(
     if len(unknown):
         raise ValueError(f"y_val must have labels of y, got {unknown.tolist()[0]!r}")
     true = np.searchsorted(training_set.classes, labels)
+    lacking = np.flatnonzero(np.bincount(true, weight, len(training_set.classes)) == 0.0)
+    if len(lacking):
+        what = "row" if sample_weight_val is None else "row of positive sample_weight_val"
+        raise ValueError(
+            "early stopping (n_iter_no_change) needs validation rows of every class, but y_val has no "
+            f"{what} of class {training_set.classes.tolist()[lacking[0]]!r}; add some, or leave out X_val and y_val to "
+            "hold out a share of every class"
+        )
     return training_set, TrainingSet(
         table, true, weight, training_set.classes, training_set.negative_class, np.arange(len(true))
     )
@@ -242,13 +250,13 @@ def number_labels(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]
 
 
 def check_weight(sample_weight: Any, n_rows: int, name: str) -> Array:
-    """Validate the weights, and scale them to row counts; not all may be zero."""
+    """Validate the weights, and scale them by a power of two; not all may be zero."""
     weight = read_weight(sample_weight, n_rows, name)
     if sample_weight is None:
         return weight
     if not weight.any():
         raise ValueError(NO_WEIGHT.format(name))
-    return as_counts(weight)
+    return scale_weights(weight)
 
 
 BALANCED = 1e-9

@@ -326,10 +326,11 @@ class TreeLearner:
         self._max_leaves = min(growth.max_leaf_nodes or NO_LIMIT, NO_LIMIT)
         first_weight = float(rows.weight[0])
         self._same_weight = first_weight if (rows.weight == first_weight).all() else None
+        self._sizes = np.ones(len(rows.order)) if rows.size is None else rows.size
+        self._counts_are_covers = bool((self._sizes == rows.weight).all())
         self._is_packed = self.rows.n_classes == 2 and self.criterion == kernels.GINI
-        if self._min_leaf_rows:  # packed numbers count whole rows
-            weight = self.rows.weight
-            self._is_packed &= bool((weight == np.rint(weight)).all() and weight.sum() < MAX_PACKED_ROWS)
+        if self._min_leaf_rows:
+            self._is_packed &= rows.n_rows < MAX_PACKED_ROWS
         n_parts = self.rows.n_classes + (self._min_leaf_rows > 0 and not self._is_packed)
         self._histograms = np.empty((0, n_parts, int(self.offsets[-1])), np.int64 if self._is_packed else np.float64)
 
@@ -343,9 +344,10 @@ class TreeLearner:
 
     def fit(self, weights: Weights, sample: Sample | None, t: int) -> tuple[Any, LeafAssignment, Array]:
         if sample is None:
-            return self._grow(self.bins, self.rows.listing[0], weights.values, self.rows.weight, self.rows.starts, t)
+            every_row = self.rows.listing[0]
+            return self._grow(self.bins, every_row, weights.values, self._sizes, self.rows.weight, self.rows.starts, t)
         bins, rows, starts = self.bins, sample.rows, sample.starts
-        weight, row_weight = sample.weight, self.rows.weight
+        weight, sizes, covers = sample.weight, self._sizes, self.rows.weight
         if sample.extra is not None:
             extra = sample.extra
             # The synthetic rows of each class follow its real rows.
@@ -354,9 +356,11 @@ class TreeLearner:
             order = np.argsort(np.concatenate([real, synthetic]), kind="stable")
             rows = np.concatenate([rows, extra.rows + dtypes.ROW.type(bins.shape[1])])[order]
             weight = np.concatenate([weight, extra.weight])[order]
-            row_weight = np.concatenate([row_weight, np.ones(extra.prepared.shape[1])])
+            n_prepared = extra.prepared.shape[1]
+            sizes = np.concatenate([sizes, np.ones(n_prepared)])
+            covers = np.concatenate([covers, np.full(n_prepared, covers.mean())])
             bins, starts = np.concatenate([bins, extra.prepared], axis=1), starts + extra.starts
-        nodes, _, _ = self._grow(bins, rows, weight / weight.sum(), row_weight, starts, t)
+        nodes, _, _ = self._grow(bins, rows, weight / weight.sum(), sizes, covers, starts, t)
         leaves = predicted_classes(nodes, self.bins, self.bin_mapper)
         return nodes, leaves, weigh_pairs(leaves, weights)
 
@@ -365,11 +369,16 @@ class TreeLearner:
         bins: NDArray[np.unsignedinteger],
         rows: NDArray[np.uint32],
         weight: Array,
-        row_weight: Array,
+        sizes: Array,
+        covers: Array,
         starts: NDArray[np.int64],
         t: int,
     ) -> tuple[Any, LeafAssignment, Array]:
-        """Grow a tree on some rows; `weight` are those of boosting, `row_weight` the sample weights of all rows."""
+        """Grow a tree on some rows.
+
+        `weight` are the weights of boosting of these rows, `sizes` and `covers` the numbers of the user's rows and the
+        sample weights of all rows.
+        """
         n_histograms, capacity = self._max_histograms(len(rows)), 2 * self._max_total_leaves(len(rows)) + 3
         if len(self._histograms) < n_histograms:
             self._histograms = np.empty((n_histograms, *self._histograms.shape[1:]), self._histograms.dtype)
@@ -379,7 +388,7 @@ class TreeLearner:
         )  # fmt: skip
         predicted = np.empty(bins.shape[1], dtype=dtypes.CLASS)
         W = np.zeros((self.rows.n_classes, self.rows.n_classes))
-        sizes = row_weight[rows] if self._min_leaf_rows else row_weight[:0]
+        sizes = sizes[rows] if self._min_leaf_rows else sizes[:0]
         n_sizes = len(sizes) if not self._is_packed else 0
         by, packing = _pack(weight, sizes, self._min_leaf_rows) if self._is_packed else (weight.copy(), None)
         monotonic = None if self._signs is None else (self._signs, np.zeros(capacity, dtype=np.uint8))
@@ -393,22 +402,22 @@ class TreeLearner:
             *nodes, predicted, W,
         )  # fmt: skip
         tree = np.empty(n_nodes, dtype=dtypes.NODE)
-        cover = self._covers(work[0][:n_nodes], work[2][:n_nodes], grouped, row_weight)
+        cover = self._covers(work[0][:n_nodes], work[2][:n_nodes], grouped, covers)
         for name, column in zip(dtypes.NODE.names or (), (*nodes, cover, np.ones(n_nodes)), strict=True):
             tree[name] = column[:n_nodes]
         return tree, (predicted, IDENTITY), W
 
-    def _covers(self, edges: NDArray[np.int64], counts: Array, grouped: NDArray[np.uint32], row_weight: Array) -> Array:
+    def _covers(self, edges: NDArray[np.int64], counts: Array, grouped: NDArray[np.uint32], covers: Array) -> Array:
         """Sample weight of the rows of each node, which begin and end at the first and last of its edges.
 
         The usual cases take no pass over the rows: `grow_tree` has counted them for the minimum size of a leaf, or they
         have the same weight.
         """
-        if self._min_leaf_rows:
+        if self._min_leaf_rows and self._counts_are_covers:
             return counts
-        if self._same_weight is not None and row_weight is self.rows.weight:
+        if self._same_weight is not None and covers is self.rows.weight:
             return (edges[:, -1] - edges[:, 0]).astype(np.float64) * self._same_weight
-        cumulative = np.concatenate([[0.0], np.cumsum(row_weight[grouped])])
+        cumulative = np.concatenate([[0.0], np.cumsum(covers[grouped])])
         return np.maximum(cumulative[edges[:, -1]] - cumulative[edges[:, 0]], 0.0)
 
     def _max_total_leaves(self, n_rows: int) -> int:

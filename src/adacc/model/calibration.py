@@ -30,7 +30,10 @@ class Sigmoid:
 
     @classmethod
     def fit(cls, scores: Array, positive: NDArray[np.bool_], weight: Array) -> Sigmoid:
-        """Maximum likelihood with smoothed targets [Platt 1999], which make the estimate finite."""
+        """Maximum likelihood with smoothed targets [Platt 1999], which make the estimate finite.
+
+        The sum of the weights is the number of rows.
+        """
         n_positive, n_negative = weight[positive].sum(), weight[~positive].sum()
         low, high = _smoothed_targets(n_positive, n_negative)
         target = np.where(positive, high, low)
@@ -96,6 +99,7 @@ class Isotonic:
 
     @classmethod
     def fit(cls, scores: Array, positive: NDArray[np.bool_], weight: Array) -> Isotonic:
+        """Weighted least squares; the sum of the weights is the number of rows."""
         # Rounding gives classes of equal weight equal bounds, so that ties between them stay ties.
         low, high = np.round(_smoothed_targets(weight[positive].sum(), weight[~positive].sum()), DECIMALS)
         model = IsotonicRegression(y_min=low, y_max=high)
@@ -117,15 +121,26 @@ class Calibrator:
         cls, kind: str, scores: Array, y: NDArray[np.intp], n_classes: int, weight: Array, rising: bool = False
     ) -> Calibrator:
         """Fit one curve for two classes, or one per class; `rising` forbids a sigmoid that decreases with the score."""
+        n_rows = int(np.count_nonzero(weight))
         if scores.ndim == 1:
-            return cls.fit_each(kind, [(scores, y == 1, weight)], rising)
-        return cls.fit_each(kind, [(scores[:, k], y == k, weight) for k in range(n_classes)], rising)
+            return cls.fit_each(kind, [(scores, y == 1, weight)], n_rows, rising)
+        return cls.fit_each(kind, [(scores[:, k], y == k, weight) for k in range(n_classes)], n_rows, rising)
 
     @classmethod
-    def fit_each(cls, kind: str, outputs: Iterable[tuple[Array, NDArray[np.bool_], Array]], rising: bool) -> Calibrator:
-        """Fit one curve per output, which has the scores, whether each row belongs to the class, and the weights."""
+    def fit_each(
+        cls, kind: str, outputs: Iterable[tuple[Array, NDArray[np.bool_], Array]], n_rows: int, rising: bool
+    ) -> Calibrator:
+        """Fit one curve per output, which has the scores, whether each row belongs to the class, and the weights.
+
+        Only the ratios of the weights matter; `n_rows` is the number of rows of positive weight.
+        """
         fit = Isotonic.fit if kind == "isotonic" else Sigmoid.fit_rising if rising else Sigmoid.fit
-        return cls(tuple(fit(np.round(scores, DECIMALS), positive, weight) for scores, positive, weight in outputs))
+        return cls(
+            tuple(
+                fit(np.round(scores, DECIMALS), positive, weight * (n_rows / weight.sum()))
+                for scores, positive, weight in outputs
+            )
+        )
 
     def probabilities(self, scores: Array) -> Array:
         """Shape (n_rows, n_classes); each row sums to 1."""
