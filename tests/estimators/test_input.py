@@ -270,6 +270,48 @@ def test_classes_of_small_weight_keep_their_votes(multi_class):
         np.testing.assert_allclose(model.decision_function(X), plain.decision_function(X))
 
 
+LARGE = np.array([2**60 + 1, 2**60 + 2, 1, 2], dtype=np.int64)
+FORMS = {
+    "int64": lambda x: x[:, None],
+    "uint64": lambda x: x[:, None].astype(np.uint64),
+    "columns": lambda x: np.asfortranarray(np.column_stack([np.arange(4), x])),
+    "objects": lambda x: x[:, None].astype(object),
+    "lists": lambda x: x[:, None].tolist(),
+    "sparse": lambda x: sparse.csr_matrix(x[:, None]),
+    "pandas": lambda x: pd.DataFrame({"id": x}),
+    "pandas with gaps": lambda x: pd.DataFrame({"id": pd.array([*x.tolist()[:3], None], dtype="Int64")}),
+    "pandas objects": lambda x: pd.DataFrame({"id": x.astype(object)}),
+    "polars": lambda x: pl.DataFrame({"id": x}),
+    "arrow": lambda x: pa.table({"id": x}),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_integers_that_floats_merge_are_refused(form):
+    y = [0, 1, 0, 1]
+    make = FORMS[form]
+    message = (
+        r"column (0|1|'id') holds the integer -?115\d+; beyond 2\^53, .* merge neighbouring .* category .* smaller"
+    )
+    with pytest.raises(ValueError, match=message):
+        adacc.AdaCC1Classifier(n_estimators=2).fit(make(LARGE), y)
+    small = LARGE % 2**50
+    model = adacc.AdaCC1Classifier(n_estimators=2).fit(make(small), y)
+    for predict in (model.predict, model.decision_function, model.explain):
+        with pytest.raises(ValueError, match=message):
+            predict(make(LARGE))
+        with pytest.raises(ValueError, match=message):
+            predict(make(-LARGE if form != "uint64" else LARGE))
+
+
+def test_large_integers_may_be_categories():
+    frame = pd.DataFrame({"id": pd.Categorical(np.tile(LARGE, 10))})
+    model = adacc.AdaCC1Classifier(n_estimators=8).fit(frame, np.tile([0, 1, 0, 1], 10))
+    assert model.predict(frame[:4]).tolist() == [0, 1, 0, 1]
+    exact = np.array([2**53, -(2**53), 0, 1])[:, None]
+    assert adacc.AdaCC1Classifier(n_estimators=2).fit(exact, [0, 1, 0, 1]).n_iter_ > 0
+
+
 @pytest.mark.parametrize("gap", [None, np.nan])
 def test_a_column_without_a_value_is_missing_whatever_its_type(gap):
     frame, y = mixed_frame()

@@ -241,13 +241,25 @@ class TestSeparators:
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_whole_numbers_that_become_rounded(tmp_path, ending):
-    frame, path = pd.DataFrame({"x": [2**53 + 1, 1], "n": [2**53, -(2**53)]}), tmp_path / f"m.{ending}"
+@pytest.mark.parametrize("large", [2**53 + 1, -(2**60), 2**63 + 3])
+def test_integers_that_floats_merge_are_refused(tmp_path, ending, large):
+    """Ids of 64 bits would be rounded, in training and in prediction."""
+    dtype = "uint64" if large > 2**63 else "int64"
+    frame, path = pd.DataFrame({"n": [2**53, -(2**53)], "x": np.array([large, 1], dtype)}), tmp_path / f"m.{ending}"
     frame.to_csv(path, index=False) if ending == "csv" else frame.to_parquet(path)
-    with pytest.warns(UserWarning, match="beyond 2\\^53, such as 9007199254740993") as said:
+    message = (
+        rf"m\.{ending}: column 'x' contains integers beyond 2\^53, such as -?[0-9]{{16,}}, .*text .*smaller numbers"
+    )
+    with pytest.raises(TableError, match=message) as refused:
         read_frame(path)
-    (only,) = said
-    assert f"m.{ending}: column 'x' contains integers" in str(only.message)
+    assert refused.value.columns == ("x",)
+    with pytest.raises(TableError, match=message):
+        list(open_batches(path, {"n": "number", "x": "number"}))
+    assert read_frame(path, categorical=["x"])["x"].tolist() == [str(large), "1"]
+    assert read_frame(path, drop=["x"])["n"].tolist() == [2**53, -(2**53)]
+    floats = frame.astype({"x": float}).assign(x=[2.0**60 + 0.5e10, 0.5])  # those are as they are
+    floats.to_csv(path, index=False) if ending == "csv" else floats.to_parquet(path)
+    assert read_frame(path)["x"].max() > 2**60
 
 
 class TestDropAndKeep:

@@ -19,6 +19,9 @@ from adacc.kernels import dtypes
 
 Floats = NDArray[np.float64]
 
+MAX_EXACT_INTEGER = 2**53
+"""Larger integers are rounded by the conversion to float, which merges neighbours."""
+
 MIN_COLUMNS_READ, MAX_COLUMNS_READ = 8, 32
 """Number of columns of an array that are read in one pass. Eight columns of a row-major array share a cache line; more
 columns share a memory page, which saves address translations if rows are long.
@@ -126,6 +129,7 @@ class ArrayTable(Table):
             for column in wanted:
                 yield column, _as_floats(self.labels(column), self.name(column))[order]
             return
+        self._check_integers(wanted)
         limit = MAX_VALUES_READ // max(1, len(order))
         size = max(MIN_COLUMNS_READ, min(MAX_COLUMNS_READ, len(wanted), limit))
         columns = np.empty((size, len(order)))
@@ -146,9 +150,15 @@ class ArrayTable(Table):
         elif X.dtype == np.float64 and X.flags.c_contiguous:
             yield slice(0, self.n_rows), X, wanted
         else:
+            self._check_integers(wanted.tolist())
             for begin in range(0, self.n_rows, CONVERTED_ROWS):
                 rows = slice(begin, begin + CONVERTED_ROWS)
                 yield rows, np.ascontiguousarray(X[rows], dtype=np.float64), wanted
+
+    def _check_integers(self, wanted: Sequence[int]) -> None:
+        X = self.native
+        for column in wanted if X.dtype.kind in "iu" and X.dtype.itemsize > 4 and len(X) else ():
+            check_exact(X[:, column].min(), X[:, column].max(), self.name(column))
 
     def labels(self, column: int) -> NDArray[np.object_]:
         return _objects(self.native[:, column].tolist())
@@ -175,6 +185,8 @@ class SparseTable(Table):
         for column in wanted:
             values = np.zeros(self.n_rows)
             stored = slice(X.indptr[column], X.indptr[column + 1])
+            if X.dtype.kind in "iu" and stored.start < stored.stop:
+                check_exact(X.data[stored].min(), X.data[stored].max(), self.name(column))
             np.add.at(values, X.indices[stored], X.data[stored])  # duplicate entries are summed
             yield column, values[order]
 
@@ -267,6 +279,12 @@ class FrameTable(Table):
             if not _is_numeric(series):
                 values = self.labels(column)
             else:
+                if (
+                    series.dtype.is_integer()
+                    and series.dtype not in SMALL_INTEGERS
+                    and len(series) > series.null_count()
+                ):
+                    check_exact(series.min(), series.max(), self.name(column))
                 if series.dtype in (nw.Int128, nw.UInt128):  # not supported by NumPy
                     series = series.cast(nw.Float64)
                 values = series.to_numpy()
@@ -308,6 +326,9 @@ class FrameTable(Table):
             whole.with_columns(*(nw.col(name).cast(self._frame.schema[name]) for name in nominal)).to_native()
         )
 
+
+SMALL_INTEGERS = (nw.Int8, nw.Int16, nw.Int32, nw.UInt8, nw.UInt16, nw.UInt32)
+"""Types of integers that floats represent exactly."""
 
 NOT_NUMBERS = (str, bool, np.bool_)
 """Types that NumPy would convert to numbers."""
@@ -386,6 +407,16 @@ def _objects(values: list[Any]) -> NDArray[np.object_]:
     return objects
 
 
+def check_exact(least: Any, most: Any, name: str) -> None:
+    """Raise an error for integers, between these two, of which some are too large for floats."""
+    largest = max(int(least), int(most), key=abs)
+    if abs(largest) > MAX_EXACT_INTEGER:
+        raise ValueError(
+            f"{name} holds the integer {largest}; beyond 2^53, floating-point numbers merge neighbouring integers. "
+            "Leave out an id, make a code a category (strings in a data frame), or convert to smaller numbers"
+        )
+
+
 def _as_floats(values: NDArray[Any], name: str) -> Floats:
     try:
         if values.dtype == object and any(isinstance(value, NOT_NUMBERS) for value in values):
@@ -397,6 +428,9 @@ def _as_floats(values: NDArray[Any], name: str) -> Floats:
         raise changed_kind(name, {NUMBERS}, f"{kind}, such as {odd!r:.60}") from None
     except OverflowError:
         raise ValueError(f"{name} holds a whole number that is too large for a float") from None
+    if values.dtype == object:
+        whole = [value for value in values if isinstance(value, int | np.integer)]
+        check_exact(min(whole, default=0), max(whole, default=0), name)
     infinite = np.isinf(floats)
     if infinite.any():
         row = int(np.argmax(infinite))

@@ -16,7 +16,7 @@ from sklearn.utils.validation import validate_data
 
 from adacc.algorithms.base import Array
 from adacc.boosting.settings import Settings
-from adacc.data.columns import ArrayTable, Table, is_frame, is_missing, read
+from adacc.data.columns import ArrayTable, Table, check_exact, is_frame, is_missing, read
 from adacc.data.training_set import TrainingSet
 from adacc.data.weights import scale_weights
 from adacc.estimators.folds import check_groups
@@ -75,6 +75,7 @@ def read_table(estimator: Any, X: Any, reset: bool, has_labels: bool = False) ->
         return ArrayTable(validate_data(estimator, X, reset=reset, dtype=object, ensure_all_finite=False))
     accepted = get_tags(estimator).input_tags
     if isinstance(X, np.ndarray) and X.dtype == object:
+        _check_integers(X)
         X = np.where(np.frompyfunc(is_missing, 1, 1)(X).astype(bool), np.nan, X)  # NumPy cannot convert pandas.NA
     try:
         with np.errstate(invalid="ignore"):  # scikit-learn's sum of all values may be inf - inf
@@ -200,6 +201,13 @@ def find_negative_class(
     if np.ndim(pos_label) or pos_label not in labels:
         raise ValueError(f"pos_label must be one of {labels}, got {pos_label!r}")
     return 1 - labels.index(pos_label)
+
+
+def _check_integers(X: NDArray[Any]) -> None:
+    """Raise an error for integers in an array of objects that are too large for floats."""
+    for column in range(X.shape[1] if X.ndim == 2 else 0):
+        whole = [value for value in X[:, column] if isinstance(value, int | np.integer)]
+        check_exact(min(whole, default=0), max(whole, default=0), f"column {column}")
 
 
 def _first_non_number(X: Any) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -12,8 +11,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from adacc.data.columns import MAX_EXACT_INTEGER
 from adacc.tables.errors import TableError
-from adacc.tables.numeric_text import are_plain, with_point
+from adacc.tables.numeric_text import are_plain, matches, with_point
 from adacc.tables.text import FALSE, MISSING, TRUE
 
 if int(pa.__version__.split(".")[0]) < 24:
@@ -29,9 +29,6 @@ Kind: TypeAlias = Literal["number", "boolean", "category", "boolean category", "
 
 INTEGER = re.compile("-?[0-9]+")
 """Labels of a column of codes."""
-
-MAX_EXACT_INTEGER = 2**53
-"""Larger integers are rounded by the conversion to float."""
 
 
 class Place(NamedTuple):
@@ -146,17 +143,22 @@ def plain_cells(column: Any, decimal: str = ".") -> Any:
     return as_read(column)
 
 
-def warn_if_rounded(column: Any, place: Place) -> None:
-    """Warn if integers of a feature are too large for floats."""
-    if len(column) > column.null_count:
+def check_exact(column: Any, place: Place) -> None:
+    """Raise TableError if a feature holds integers that are too large for floats."""
+    whole = pa.types.is_integer(column.type) or (pa.types.is_decimal(column.type) and column.type.scale <= 0)
+    if whole and len(column) > column.null_count:
         least, most = pc.min_max(column).as_py().values()
         if max(-least, most) > MAX_EXACT_INTEGER:
-            warnings.warn(
-                f"{place} contains integers beyond 2^53, such as {max(least, most, key=abs)}, which are rounded: "
-                "values that differ only in their last digits become equal. If it is an id, leave it out; if it is a "
-                "code, write it as text",
-                stacklevel=2,
-            )
+            raise inexact(place, int(max(least, most, key=abs)))
+
+
+def inexact(place: Place, example: Any) -> TableError:
+    return TableError(
+        f"{place} contains integers beyond 2^53, such as {example}, where floating-point numbers merge neighbours: "
+        "if it is an id, leave it out; if it is a code, write it as text or read the column as categories "
+        "(`categorical`); otherwise write smaller numbers",
+        [place.column],
+    )
 
 
 def check_finite(numbers: Any, place: Place) -> Any:
@@ -172,8 +174,7 @@ def as_numbers(column: Any, place: Place) -> Any:
         column = _parsed(column, place)
     elif pa.types.is_boolean(column.type):
         column = column.cast(pa.int8())
-    elif pa.types.is_integer(column.type):
-        warn_if_rounded(column, place)
+    check_exact(column, place)
     return check_finite(column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), place)
 
 
@@ -234,8 +235,15 @@ def nullify_missing_words(column: Any) -> Any:
     return pc.if_else(missing, pa.scalar(None, column.type), column) if pc.any(missing).as_py() else column
 
 
+LONG_INTEGER = r"^[ \t]*[+-]?[0-9]{16,}[ \t]*$"
+"""Text of integers that may be too large for floats."""
+
+
 def _parsed(column: Any, place: Place) -> Any:
     """Text as numbers."""
+    for cell in column.filter(pc.fill_null(matches(column, LONG_INTEGER), False)).to_pylist():
+        if abs(int(cell)) > MAX_EXACT_INTEGER:
+            raise inexact(place, cell.strip())
     if place.decimal == ".":
         try:
             return column.cast(pa.float64())

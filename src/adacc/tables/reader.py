@@ -7,10 +7,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
+from adacc.data.columns import MAX_EXACT_INTEGER
 from adacc.tables.errors import Source, TableError, missing_column
 from adacc.tables.kinds import (
     Kind,
@@ -19,12 +22,13 @@ from adacc.tables.kinds import (
     as_integer_categories,
     as_numbers,
     as_read,
+    check_exact,
     check_finite,
     decoded,
+    inexact,
     is_text,
     nullify_missing_words,
     plain_cells,
-    warn_if_rounded,
 )
 from adacc.tables.labels import as_labels, warn_similar_labels
 from adacc.tables.numeric_text import GROUP_SEPARATOR, are_amounts, are_grouped, are_plain, matches, units_of
@@ -199,12 +203,22 @@ def _feature(column: pa.ChunkedArray, place: Place, typed: bool) -> Any:
         return as_categories(column, place)
     if kind == "boolean":
         return as_categories(column, place) if column.null_count else column.to_numpy()
+    check_exact(column, place)
     if pa.types.is_null(column.type) or pa.types.is_decimal(column.type):
         column = column.cast(pa.float64())
-    if pa.types.is_integer(column.type):
-        warn_if_rounded(column, place)
     numbers = column.to_numpy()
-    return check_finite(numbers, place) if numbers.dtype.kind == "f" else numbers
+    if numbers.dtype.kind != "f":
+        return numbers
+    check_finite(numbers, place)
+    if not typed and _are_long_integers(numbers):  # Arrow reads integers beyond 64 bits as floats
+        raise inexact(place, f"{np.nanmax(np.abs(numbers)):.0f}")
+    return numbers
+
+
+def _are_long_integers(numbers: NDArray[np.float64]) -> bool:
+    """Whether all numbers are whole, the largest being beyond what floats tell apart, but not beyond an unsigned id."""
+    largest = np.abs(numbers[~np.isnan(numbers)]).max(initial=0.0)
+    return bool(MAX_EXACT_INTEGER < largest <= 2.0**64 and ((numbers == np.rint(numbers)) | np.isnan(numbers)).all())
 
 
 def kind_of_type(kind: pa.DataType, place: Place) -> Kind:
