@@ -11,6 +11,7 @@ from small_study import command
 
 import adacc
 from adacc.evaluation import estimates
+from adacc.report.numbers import significant
 
 FEATURES = ["a", "b", "c"]
 
@@ -228,6 +229,64 @@ def test_a_baseline_that_is_a_feature_is_named(folder):
     )
     assert code == 2
     assert "column 'a' of --baseline-column is a feature of the model" in err
+
+
+@pytest.fixture(scope="module")
+def patients(folder, tmp_path_factory):
+    """The table with each row four times, as visits of one patient."""
+    frame = pd.read_csv(folder / "new.csv")
+    repeated = pd.concat([frame.assign(patient=[f"p{k}" for k in range(len(frame))])] * 4)
+    repeated.to_csv(folder / "visits.csv", index=False)
+    return "visits.csv"
+
+
+def test_groups_have_their_own_intervals(folder, patients):
+    """Copies of rows in a group are no new information."""
+    options = ["--subgroup", "region", "--cost-column", "amount", "--alarm-cost", 5, "--baseline-column", "flagged"]
+    once = evaluated(folder, *options)[0]
+    four, said = evaluated(folder, *options, "--group", "patient", data=patients)
+    alone = evaluated(folder, *options, data=patients)[0]
+    assert (once["assessment"]["groups"], four["assessment"]["groups"]) == (None, 800)
+    assert "the intervals are those of 800 groups" in said
+    for name in ("recall", "precision", "alerts_per_1000"):
+        widths = [
+            each["assessment"]["figures"][name]["high"] - each["assessment"]["figures"][name]["low"]
+            for each in (once, four, alone)
+        ]
+        assert widths[1] == pytest.approx(widths[0], rel=0.02)
+        assert widths[2] < 0.6 * widths[0]
+    slopes = [each["calibration"]["slope"] for each in (once, four)]
+    assert slopes[1]["value"] == pytest.approx(slopes[0]["value"])
+    assert slopes[1]["high"] == pytest.approx(slopes[0]["high"], rel=0.1)
+    assert [each["p"] for each in four["assessment"]["tests"]] == pytest.approx(
+        [each["p"] for each in once["assessment"]["tests"]], abs=0.02
+    )
+
+
+def test_page_and_card_tell_of_groups_and_probabilities(folder, patients):
+    options = ["--group", "patient", "--report", folder / "g.html", "--model-card", folder / "g.md"]
+    result, said = evaluated(folder, *options, data=patients)
+    sentence = f"their sum is {significant(result['calibration']['expected']['value'], 3)}, and "
+    for text in ((folder / "g.html").read_text(), (folder / "g.md").read_text(), said):
+        assert sentence in " ".join(text.split())
+        assert "800" in text
+    assert "The model is not calibrated" in " ".join(said.split())
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ("nobody", "nobody"),
+        ("holes", "column 'holes' must have the group of every row, got a missing value in row 3"),
+        ("one", "column 'one' must have at least two groups, got 'a' in all rows"),
+    ],
+)
+def test_columns_that_are_no_groups(folder, column, message):
+    frame = pd.read_csv(folder / "new.csv")
+    frame.assign(one="a", holes=["x", "y", None] + ["z"] * (len(frame) - 3)).to_csv(folder / "odd.csv", index=False)
+    code, _, err = command("evaluate", folder / "recall.adacc", folder / "odd.csv", "--group", column)
+    assert code == 2
+    assert message in err
 
 
 def test_several_classes_have_no_decision_report(folder, tmp_path):

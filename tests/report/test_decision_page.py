@@ -9,6 +9,7 @@ from test_report_access import FAINT, UNNAMED
 from test_report_room import CLIPPED, PAPER, UNFOLD
 
 from adacc.evaluation.assessment import DecidedRows, assess
+from adacc.evaluation.calibration_check import check_calibration
 from adacc.evaluation.decision_costs import Costs
 from adacc.report import write
 
@@ -36,6 +37,7 @@ def result(**changed):
         "positive": "fraud",
         "negative": "fine",
         "assessment": assess(decided, groups, times).to_dict(),
+        "calibration": check_calibration(decided.is_positive, 1 / (1 + np.exp(-decided.scores))).to_dict(),
         "decision_rule": {
             "rule": "recall>=0.8", "words": "Words.", "statistic": "score", "threshold": 1.2,
             "stated": {"rows": "held-out", "n_rows": 500, "n_positive": 50, "met": True,
@@ -59,7 +61,8 @@ def hostile():
     made["assessment"]["subgroups"] = dict(zip((SCRIPT, LONG), made["assessment"]["subgroups"].values(), strict=True))
     for group, name in zip(made["assessment"]["subgroups"][SCRIPT], (SCRIPT, IMAGE, LONG), strict=True):
         group["name"] = name
-    made["columns"]["baseline"] = IMAGE
+    made["columns"] |= {"baseline": IMAGE, "group": SCRIPT}
+    made["assessment"]["groups"] = 12
     return made
 
 

@@ -34,13 +34,13 @@ def add_comparison_columns(group: Any) -> None:
 
 def report_options(options: Namespace) -> list[str]:
     """The options of the decision report that are given; they need a model of two classes."""
-    names = ("report", "baseline_column", "subgroup", "time", "cost_column", "alarm_cost")
+    names = ("report", "baseline_column", "subgroup", "group", "time", "cost_column", "alarm_cost")
     return [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) not in (None, [])]
 
 
 def columns_to_keep(options: Namespace) -> list[str]:
     """The columns of the decision report; costs are read as the rule's."""
-    single = [each for each in (options.baseline_column, options.time) if each is not None]
+    single = [each for each in (options.baseline_column, options.group, options.time) if each is not None]
     return [*dict.fromkeys([*single, *options.subgroup])]
 
 
@@ -50,6 +50,7 @@ def assess_rows(
     kept: pd.DataFrame,
     spec: DecisionSpec | None,
     columns: Mapping[str, NDArray[Any]],
+    groups: NDArray[Any] | None,
     options: Namespace,
 ) -> dict[str, Any]:
     """The figures of the decisions of a model.
@@ -71,9 +72,25 @@ def assess_rows(
             kept[options.baseline_column], options.baseline_column, model_file.labels[positive], negatives
         )
     costs = costs_of(spec, positive, columns)
-    rows = DecidedRows(true == positive, predicted == positive, scores, today, costs)
+    rows = DecidedRows(true == positive, predicted == positive, scores, today, costs, groups)
     times = None if options.time is None else (options.time, _cells(kept[options.time], options.decimal))
     return assess(rows, {name: _cells(kept[name], options.decimal) for name in options.subgroup}, times).to_dict()
+
+
+def number_groups(kept: pd.DataFrame, options: Namespace) -> NDArray[Any] | None:
+    """The number of the group of each row; None without `--group`."""
+    import pandas as pd
+
+    if options.group is None:
+        return None
+    cells = pd.Series(_cells(kept[options.group], options.decimal)).astype(object)
+    numbers, values = pd.factorize(cells)
+    if (numbers < 0).any():
+        row = int((numbers < 0).argmax()) + 1
+        raise ValueError(f"column {options.group!r} must have the group of every row, got a missing value in row {row}")
+    if len(values) < 2:
+        raise ValueError(f"column {options.group!r} must have at least two groups, got {values[0]!r} in all rows")
+    return numbers
 
 
 def _cells(column: pd.Series, decimal: str | None) -> Any:
@@ -150,6 +167,11 @@ def report_of(model_file: ModelFile, result: dict[str, Any], options: Namespace)
         "versions": versions(),
         "method": model_file.method,
         "trained_on": model_file.notes.get("source"),
-        "columns": {"baseline": options.baseline_column, "time": options.time, "cost": options.cost_column},
+        "columns": {
+            "baseline": options.baseline_column,
+            "time": options.time,
+            "cost": options.cost_column,
+            "group": options.group,
+        },
         "commands": next_commands(model_file, options, result["decision_rule"]["rule"]),
     }

@@ -17,6 +17,8 @@ def format_assessment(assessment: dict[str, Any]) -> str:
         parts.append("\n".join([table, *(fill(_plain(each), terminal_width()) for each in sentences)]))
 
     parts = [_figures(assessment["figures"])]
+    if assessment["groups"] is not None:
+        parts[0] += f"\nthe intervals are those of {assessment['groups']:,} groups"
     if assessment["policies"]:
         parts.append(_policies(assessment))
     for column, groups in assessment["subgroups"].items():
@@ -27,6 +29,27 @@ def format_assessment(assessment: dict[str, Any]) -> str:
     if explained := chance(assessment):
         parts.append(fill(f"* {_plain(explained)}", terminal_width()))
     return "\n\n".join(parts)
+
+
+def format_calibration(check: dict[str, Any], is_calibrated: bool, with_table: bool) -> str:
+    """Whether the probabilities are true, in sentences and, if asked for, as a table."""
+    from adacc.report.calibration_text import reliability, verdict
+
+    sentences = [*verdict(check)]
+    if not is_calibrated and (check["level"] != "true" or check["spread"] not in ("true", None)):
+        sentences.append("The model is not calibrated; adacc train --calibrate does it.")
+    text = fill(_plain(" ".join(sentences)), terminal_width())
+    if not with_table:
+        return text
+    table = reliability(check)
+    rows = [[row["label"], *(_with_interval(each) for each in row["cells"])] for row in table["rows"]]
+    return f"{text}\n\n{format_table([head.lower() for head in table['heads']], rows)}"
+
+
+def _with_interval(cell: dict[str, Any]) -> str:
+    return (
+        f"{cell['text']} [{cell['spread'].replace(' to ', ', ').replace('%', '')}]" if cell["spread"] else cell["text"]
+    )
 
 
 def _plain(text: str) -> str:

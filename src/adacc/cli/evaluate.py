@@ -13,10 +13,11 @@ from adacc.cli.assessment import (
     assess_rows,
     columns_to_keep,
     describe_rule,
+    number_groups,
     report_of,
     report_options,
 )
-from adacc.cli.assessment_tables import format_assessment
+from adacc.cli.assessment_tables import format_assessment, format_calibration
 from adacc.cli.decisions import (
     add_cost_options,
     describe_check,
@@ -68,6 +69,11 @@ def add_parser_to(commands: Any) -> None:
     )  # fmt: skip
     add_comparison_columns(report)
     report.add_argument(
+        "--group", metavar="COL",
+        help="Column of groups of rows that depend on each other, such as the patient: all intervals are those of new "
+        "groups.",
+    )  # fmt: skip
+    report.add_argument(
         "--time", metavar="COL",
         help="Column of times, to report by period and alerts by day: dates, text such as 2024-01-31, or numbers of "
         "days.",
@@ -96,6 +102,9 @@ def evaluate(options: Namespace) -> None:
     echo((format_multiclass if model_file.positive is None else _format_binary)(result))
     if result["decision_check"] is not None:
         echo(f"\n{format_check(result['decision'], result['decision_check'])}")
+    if model_file.positive is not None:
+        is_calibrated = model_file.model.fitted_model_.calibrator is not None
+        echo(f"\n{format_calibration(result['calibration'], is_calibrated, bool(report_options(options)))}")
     if report_options(options):
         echo(f"\n{format_assessment(result['assessment'])}")
     for name in ("report", "model_card"):
@@ -115,7 +124,7 @@ def _result(model_file: ModelFile, options: Namespace, target: str) -> dict[str,
             "independent of today's decisions"
         )
     scored, kept, columns = _score_rows(model_file, decision, costs, options, target)
-    is_binary = model_file.positive is not None
+    is_binary, groups = model_file.positive is not None, number_groups(kept, options)
     check = None
     if decision is not None and is_binary:
         true, predicted = scored[:2]
@@ -129,12 +138,12 @@ def _result(model_file: ModelFile, options: Namespace, target: str) -> dict[str,
         "decision": None if decision is None else decision.rule,
         "decision_check": check,
         "rows": len(scored[0]),
-        **(_binary_result(model_file, *scored) if is_binary else multiclass_result(model_file.labels, *scored)),
+        **(_binary_result(model_file, groups, *scored) if is_binary else multiclass_result(model_file.labels, *scored)),
     }
     if is_binary and (options.json is not None or options.model_card is not None or report_options(options)):
         spec = decision.spec if costs is None and decision is not None else costs
         result["decision_rule"] = describe_rule(model_file, decision, options.threshold)
-        result["assessment"] = assess_rows(model_file, scored, kept, spec, columns, options)
+        result["assessment"] = assess_rows(model_file, scored, kept, spec, columns, groups, options)
     return result
 
 
@@ -255,8 +264,11 @@ class LabelReader:
         )
 
 
-def _binary_result(model_file: ModelFile, true: Any, predicted: Any, scores: Any, p: Any) -> dict[str, Any]:
+def _binary_result(
+    model_file: ModelFile, groups: Any, true: Any, predicted: Any, scores: Any, p: Any
+) -> dict[str, Any]:
     from adacc import metrics
+    from adacc.evaluation.calibration_check import check_calibration
     from adacc.evaluation.measures import binary_measures, confusion_counts
 
     (tn, fp), (fn, tp) = metrics.confusion(true, predicted, labels=_order(model_file)).astype(int).tolist()
@@ -266,6 +278,7 @@ def _binary_result(model_file: ModelFile, true: Any, predicted: Any, scores: Any
         "negative": model_file.labels[1 - (model_file.positive or 0)],
         "confusion": confusion_counts(tp, fn, fp, tn),
         "measures": {name: None if isnan(measures[name]) else measures[name] for name in MEASURES},
+        "calibration": check_calibration(true == model_file.positive, p, groups).to_dict(),
     }
 
 

@@ -50,7 +50,7 @@ def write_evaluation_card(options: Namespace, model_file: ModelFile, result: dic
         "seen": "Not checked: whether the model was trained on some of the rows that the figures come from.",
     }
     if "assessment" in result:
-        figures["assessment"] = result["assessment"]
+        figures |= {"assessment": result["assessment"], "calibration": result["calibration"]}
     else:
         figures |= {"by_class": _with_intervals(result["by_class"]), "measures": result["measures"]}
     training = {**_training(model_file.notes), "date": None, "versions": None}

@@ -69,7 +69,7 @@ def describe_decision(problem: BinaryProblem, found: HeldOutScores) -> dict[str,
     spec, reason = _recommend(today) if several_folds else (None, "only one fold is complete, and rules need another")
     alert = found.alerts(spec, problem)[tested]
     assessment = assess(
-        DecidedRows(is_positive, alert, found.scores[tested], today),
+        DecidedRows(is_positive, alert, found.scores[tested], today, groups=_groups(problem, rows)),
         {} if problem.subgroups is None else {name: each.iloc[rows] for name, each in problem.subgroups.items()},
         None if problem.time is None else (str(problem.time.name), problem.time.iloc[rows]),
     )
@@ -84,6 +84,11 @@ def describe_decision(problem: BinaryProblem, found: HeldOutScores) -> dict[str,
         "columns": {"baseline": problem.baseline, "time": None if problem.time is None else str(problem.time.name)},
         "commands": {},
     }
+
+
+def _groups(problem: BinaryProblem, rows: NDArray[np.intp]) -> NDArray[np.intp] | None:
+    """The number of the group of each row; None without groups."""
+    return None if problem.group is None else pd.factorize(problem.group.iloc[rows])[0]
 
 
 def _recommend(today: NDArray[np.bool_] | None) -> tuple[DecisionSpec | None, str]:
@@ -110,9 +115,10 @@ def _rules(
         names.insert(0, str(_as_many_as(today)))
         if (today & is_positive).any():
             names.insert(1, f"recall>={float(today[is_positive].mean()):.3g}")
+    groups = _groups(problem, found.rows[tested])
     for name in (None, *dict.fromkeys(names)):
         alert = found.alerts(None if name is None else read_decision(name), problem)[tested]
-        policy: Policy = compare_policies(is_positive, alert, alert, None)[0]
+        policy: Policy = compare_policies(is_positive, alert, alert, None, groups)[0]
         yield {
             "rule": name,
             **{

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adacc.evaluation.decision_costs import Agreement, Costs, Policy, compare_policies
-from adacc.evaluation.estimates import Array, Estimate, mean_of_shares, ranking_areas, share
+from adacc.evaluation.estimates import Array, Estimate, Groups, effective_rows, mean_of_shares, ranking_areas, share_of
 from adacc.evaluation.group_tests import GroupTest, compare_groups
 from adacc.evaluation.periods import Periods, by_period
 from adacc.evaluation.ranking_curve import RankingCurve, TopRows
@@ -28,6 +28,7 @@ class DecidedRows:
     scores: Array  # rank the rows; larger for the positive class
     today: NDArray[np.bool_] | None = None  # whether today's decision is an alert
     costs: Costs | None = None
+    groups: Groups = None  # of rows that depend on each other; all intervals are those of groups
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ class Assessment:
     agreement: Agreement | None  # with the decisions of today
     subgroups: dict[str, list[GroupFigures]]  # by column
     periods: Periods | None
+    groups: int | None  # number of groups of rows that depend on each other; None: all rows are independent
     tests: list[GroupTest]  # whether recall and precision differ between the groups of a column, or the periods
 
     def to_dict(self) -> dict[str, Any]:
@@ -60,14 +62,15 @@ def assess(
     times: tuple[str, Any] | None = None,  # name and values of the column of times
 ) -> Assessment:
     """Compute all figures; raises ValueError if a column of subgroups or times cannot be used."""
-    is_positive, alert = rows.is_positive, rows.alert
+    is_positive, alert, dependent = rows.is_positive, rows.alert, rows.groups
     tp, fp, fn, tn = (
         int(each.sum()) for each in (is_positive & alert, ~is_positive & alert, is_positive & ~alert,
                                      ~is_positive & ~alert)
     )  # fmt: skip
-    periods = None if times is None else by_period(times[1], times[0], is_positive, alert)
+    periods = None if times is None else by_period(times[1], times[0], is_positive, alert, dependent)
     by_column: dict[str | None, list[GroupFigures]] = {
-        name: by_group(read_groups(values, name), is_positive, alert) for name, values in (subgroups or {}).items()
+        name: by_group(read_groups(values, name), is_positive, alert, dependent)
+        for name, values in (subgroups or {}).items()
     }
     if periods is not None:
         by_column[None] = [period.figures for period in periods.periods]
@@ -75,31 +78,39 @@ def assess(
     if periods is not None:
         figures = zip(periods.periods, groups.pop(None), strict=True)
         periods = replace(periods, periods=[replace(period, figures=each) for period, each in figures])
-    curve = RankingCurve(rows.scores, is_positive, None if periods is None else periods.days)
+    days = None if periods is None else periods.days
+    curve = RankingCurve(rows.scores, is_positive, days, dependent)
+    effective = (
+        effective_rows(is_positive & alert, is_positive, dependent),
+        effective_rows(is_positive & alert, alert, dependent),
+    )
     return Assessment(
         rows=len(alert),
         positives=tp + fn,
-        figures=_figures(rows, tp, fp, fn, tn),
+        figures=_figures(rows),
         confusion={"true_positives": tp, "false_negatives": fn, "false_positives": fp, "true_negatives": tn},
-        rule=TopRows.of(tp + fp, tp, len(alert), tp + fn, None if periods is None else periods.days),
+        rule=TopRows.of(tp + fp, tp, len(alert), tp + fn, days, effective),
         capacity=curve.capacities(),
         gains=curve.gains(),
         curve=curve.curve(),
-        policies=compare_policies(is_positive, alert, rows.today, rows.costs),
+        policies=compare_policies(is_positive, alert, rows.today, rows.costs, dependent),
         agreement=None if rows.today is None else Agreement.of(is_positive, alert, rows.today),
         subgroups={str(name): of_column for name, of_column in groups.items()},
         periods=periods,
+        groups=None if dependent is None else len(np.unique(dependent)),
         tests=tests,
     )
 
 
-def _figures(rows: DecidedRows, tp: int, fp: int, fn: int, tn: int) -> dict[str, Estimate]:
-    recall, true_negative_rate = share(tp, tp + fn), share(tn, tn + fp)
-    auc, average_precision = ranking_areas(rows.scores, rows.is_positive)
+def _figures(rows: DecidedRows) -> dict[str, Estimate]:
+    is_positive, alert, groups = rows.is_positive, rows.alert, rows.groups
+    recall = share_of(is_positive & alert, is_positive, groups)
+    true_negative_rate = share_of(~is_positive & ~alert, ~is_positive, groups)
+    auc, average_precision = ranking_areas(rows.scores, is_positive, groups)
     return {
         "recall": recall,
-        "precision": share(tp, tp + fp),
-        "alerts_per_1000": share(tp + fp, len(rows.alert)).times(1000),
+        "precision": share_of(is_positive & alert, alert, groups),
+        "alerts_per_1000": share_of(alert, np.ones(len(alert)), groups).times(1000),
         "true_negative_rate": true_negative_rate,
         "balanced_accuracy": mean_of_shares(recall, true_negative_rate),
         "auc": auc,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adacc.evaluation.estimates import Array, Estimate, share, totals
+from adacc.evaluation.estimates import Array, Estimate, Groups, share_of, totals
 from adacc.model.decision import read_costs
 from adacc.model.decision_spec import DecisionSpec
 
@@ -81,7 +81,11 @@ class Agreement:
 
 
 def compare_policies(
-    is_positive: NDArray[np.bool_], rule: NDArray[np.bool_], today: NDArray[np.bool_] | None, costs: Costs | None
+    is_positive: NDArray[np.bool_],
+    rule: NDArray[np.bool_],
+    today: NDArray[np.bool_] | None,
+    costs: Costs | None,
+    groups: Groups = None,
 ) -> list[Policy]:
     """The rule beside today's decisions and, if there are costs, beside no alerts and alerts only.
 
@@ -97,7 +101,7 @@ def compare_policies(
     money: dict[str, dict[str, Any]] = {name: {} for name in decisions}
     if costs is not None:
         by_row = np.array([costs.by_row(is_positive, alert) for alert in decisions.values()])
-        saved = totals(by_row - by_row[0], is_positive)
+        saved = totals(by_row - by_row[0], is_positive, groups)
         for name, each, estimate in zip(decisions, by_row, saved, strict=True):
             total = float(each.sum())
             money[name] = {
@@ -105,18 +109,19 @@ def compare_policies(
                 "cost_per_1000": 1000 * total / len(each),
                 "saved": None if name == "rule" else estimate,
             }
-    return [_policy(name, is_positive, alert, money[name]) for name, alert in decisions.items()]
+    return [_policy(name, is_positive, alert, groups, money[name]) for name, alert in decisions.items()]
 
 
-def _policy(name: str, is_positive: NDArray[np.bool_], alert: NDArray[np.bool_], money: Mapping[str, Any]) -> Policy:
-    n_rows, n_positive, n_alerts = len(alert), int(is_positive.sum()), int(alert.sum())
-    found = int((alert & is_positive).sum())
+def _policy(
+    name: str, is_positive: NDArray[np.bool_], alert: NDArray[np.bool_], groups: Groups, money: Mapping[str, Any]
+) -> Policy:
+    found = alert & is_positive
     return Policy(
         name,
-        n_alerts,
-        share(n_alerts, n_rows).times(1000),
-        share(found, n_positive),
-        share(found, n_alerts),
-        share(n_rows - n_positive - (n_alerts - found), n_rows - n_positive),
+        int(alert.sum()),
+        share_of(alert, np.ones(len(alert)), groups).times(1000),
+        share_of(found, is_positive, groups),
+        share_of(found, alert, groups),
+        share_of(~alert & ~is_positive, ~is_positive, groups),
         **money,
     )

@@ -43,7 +43,8 @@ def compare_groups(
 
     One test per column and measure decides whether its groups differ at all, corrected over the columns by Holm. If so,
     the group that differs most from the other rows is marked, and the test is repeated without it until the rest do not
-    differ; of two groups that differ, both are marked.
+    differ; of two groups that differ, both are marked. Rows that depend on each other are tested as the effective
+    number of independent rows [Rao & Scott 1981].
     """
     marked = {column: list(groups) for column, groups in by_column.items()}
     tests = []
@@ -52,9 +53,7 @@ def compare_groups(
         p_values = holm([chi_square_of_shares(*each) for each in counts.values()])
         for (column, (parts, wholes)), p in zip(counts.items(), p_values.tolist(), strict=True):
             tests.append(GroupTest(column, measure, None if np.isnan(p) else p))
-            others = [
-                _share(parts.sum() - part, wholes.sum() - whole) for part, whole in zip(parts, wholes, strict=True)
-            ]
+            others = _others(by_column[column], measure)
             differ = _differ(parts, wholes) if p < SIGNIFICANCE_LEVEL else np.zeros(len(parts), dtype=bool)
             marked[column] = [
                 replace(
@@ -68,13 +67,23 @@ def compare_groups(
 
 
 def _counts(groups: Sequence[GroupFigures], measure: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The numerator and the denominator of the measure by group."""
-    wholes = [group.positives if measure == "recall" else group.alerts for group in groups]
-    return np.array([group.true_positives for group in groups], dtype=float), np.array(wholes, dtype=float)
+    """The numerator and the denominator of the measure by group, of independent rows."""
+    parts = np.array([group.true_positives for group in groups], dtype=float)
+    wholes = np.array([_whole(group, measure) for group in groups], dtype=float)
+    effective = np.array([group.effective.get(measure, _whole(group, measure)) for group in groups], dtype=float)
+    factor = np.divide(effective, wholes, out=np.ones_like(wholes), where=wholes > 0)
+    return parts * factor, wholes * factor
 
 
-def _share(part: float, whole: float) -> float | None:
-    return float(part / whole) if whole else None
+def _whole(group: GroupFigures, measure: str) -> int:
+    return group.positives if measure == "recall" else group.alerts
+
+
+def _others(groups: Sequence[GroupFigures], measure: str) -> list[float | None]:
+    """The measure of the other rows, by group."""
+    found, whole = sum(group.true_positives for group in groups), sum(_whole(group, measure) for group in groups)
+    of_others = [(found - group.true_positives, whole - _whole(group, measure)) for group in groups]
+    return [part / rest if rest else None for part, rest in of_others]
 
 
 def _differ(parts: NDArray[np.float64], wholes: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adacc.data.calendar_days import read_days
-from adacc.evaluation.estimates import Estimate
+from adacc.evaluation.estimates import Estimate, Groups
 from adacc.evaluation.subgroups import GroupFigures
 
 MAX_PERIODS = 14
@@ -40,7 +40,9 @@ class Periods:
     periods: list[Period]
 
 
-def by_period(times: Any, name: str, is_positive: NDArray[np.bool_], alert: NDArray[np.bool_]) -> Periods:
+def by_period(
+    times: Any, name: str, is_positive: NDArray[np.bool_], alert: NDArray[np.bool_], groups: Groups
+) -> Periods:
     """The figures of each period that has rows.
 
     `times` are as `read_days` takes them.
@@ -56,7 +58,7 @@ def by_period(times: Any, name: str, is_positive: NDArray[np.bool_], alert: NDAr
             continue
         begin, end = max(start, first), min(starts[k + 1] - 1, last) if k + 1 < len(starts) else last
         n_days = int((end - begin).astype(np.int64)) + 1
-        figures = GroupFigures.of(_name(unit, begin), is_positive[rows], alert[rows])
+        figures = GroupFigures.of(_name(unit, begin), rows, is_positive, alert, groups)
         per_day = figures.alerts_per_1000.times(figures.rows / n_days / 1000)
         found.append(Period(str(begin), str(end), n_days, figures, per_day))
     n_days = int((last - first).astype(np.int64)) + 1

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from adacc.evaluation.estimates import Array, Estimate, share
+from adacc.evaluation.estimates import Array, Estimate, Groups, effective_rows, share
 
 TOP_SHARES = (0.01, 0.05, 0.1, 0.2)
 """Shares of the rows in the table of gains and lift."""
@@ -32,14 +32,22 @@ class TopRows:
     lift: Estimate  # precision divided by the share of positive rows
 
     @classmethod
-    def of(cls, n_alerts: float, n_found: float, n_rows: int, n_positive: int, days: int | None) -> TopRows:
-        precision = share(n_found, n_alerts)
+    def of(
+        cls,
+        n_alerts: float,
+        n_found: float,
+        n_rows: int,
+        n_positive: int,
+        days: int | None,
+        effective: tuple[float | None, float | None] = (None, None),  # rows for the recall and the precision
+    ) -> TopRows:
+        precision = share(n_found, n_alerts, effective[1])
         return cls(
             share=n_alerts / n_rows,
             rows=n_alerts,
             alerts_per_1000=1000 * n_alerts / n_rows,
             alerts_per_day=None if days is None else n_alerts / days,
-            recall=share(n_found, n_positive),
+            recall=share(n_found, n_positive, effective[0]),
             precision=precision,
             lift=precision.times(n_rows / n_positive) if n_positive else Estimate(None, None, None),
         )
@@ -48,8 +56,11 @@ class TopRows:
 class RankingCurve:
     """Number of positive rows among the rows of the highest scores."""
 
-    def __init__(self, scores: Array, is_positive: NDArray[np.bool_], days: int | None = None) -> None:
+    def __init__(
+        self, scores: Array, is_positive: NDArray[np.bool_], days: int | None = None, groups: Groups = None
+    ) -> None:
         level = np.unique(-scores, return_inverse=True)[1]
+        self._level, self._is_positive, self._groups = level, is_positive, groups
         self._rows = np.concatenate([[0], np.cumsum(np.bincount(level))])
         self._found = np.concatenate([[0.0], np.cumsum(np.bincount(level, is_positive))])
         self._days = days
@@ -65,7 +76,15 @@ class RankingCurve:
     def top(self, n_alerts: float) -> TopRows:
         """What the `n_alerts` rows of the highest scores contain."""
         found = float(np.interp(n_alerts, self._rows, self._found))
-        return TopRows.of(n_alerts, found, self.n_rows, self.n_positive, self._days)
+        return TopRows.of(n_alerts, found, self.n_rows, self.n_positive, self._days, self._effective(n_alerts))
+
+    def _effective(self, n_alerts: float) -> tuple[float | None, float | None]:
+        if self._groups is None:
+            return None, None
+        # Rows of equal scores, of which only some are among the first, count in part.
+        taken = np.clip((n_alerts - self._rows[:-1]) / np.diff(self._rows), 0.0, 1.0)[self._level]
+        found = taken * self._is_positive
+        return effective_rows(found, self._is_positive, self._groups), effective_rows(found, taken, self._groups)
 
     def gains(self) -> list[TopRows]:
         """The table of gains and lift."""

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from adacc.evaluation.estimates import Array, Estimate, share
+from adacc.evaluation.estimates import Array, Estimate, Groups, effective_rows, share_of
 
 MAX_VALUES = 10
 """A numeric column with more distinct values is cut at its quartiles; of other columns, rarer values are merged."""
@@ -32,7 +32,8 @@ class GroupFigures:
     """Figures of some rows.
 
     `others` has the recall and the precision of the other rows of the same column, and `differs` the measures that
-    differ from them significantly; see `compare_groups`.
+    differ from them significantly; see `compare_groups`. `effective` has the number of independent rows that determine
+    these measures as well as the rows do; it is empty if the rows are independent.
     """
 
     name: str
@@ -44,17 +45,39 @@ class GroupFigures:
     alerts_per_1000: Estimate
     recall: Estimate
     precision: Estimate
+    effective: dict[str, float] = field(default_factory=dict)
     others: dict[str, float | None] = field(default_factory=dict)
     differs: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, name: str, is_positive: NDArray[np.bool_], alert: NDArray[np.bool_]) -> GroupFigures:
-        rows, positives, alerts = len(alert), int(is_positive.sum()), int(alert.sum())
-        found = int((is_positive & alert).sum())
+    def of(
+        cls,
+        name: str,
+        rows: NDArray[np.bool_],
+        is_positive: NDArray[np.bool_],
+        alert: NDArray[np.bool_],
+        dependent: Groups,
+    ) -> GroupFigures:
+        """The figures of some rows; `dependent` are the groups of all rows that depend on each other."""
+        is_positive, alert = is_positive[rows], alert[rows]
+        dependent = None if dependent is None else dependent[rows]
+        found, every = is_positive & alert, np.ones(len(alert))
+        effective = {
+            measure: effective_rows(found, whole, dependent)
+            for measure, whole in (("recall", is_positive), ("precision", alert))
+        }
         return cls(
-            name, rows, positives, share(positives, rows), alerts, found, share(alerts, rows).times(1000),
-            share(found, positives), share(found, alerts),
-        )  # fmt: skip
+            name=name,
+            rows=len(alert),
+            positives=int(is_positive.sum()),
+            positive_rate=share_of(is_positive, every, dependent),
+            alerts=int(alert.sum()),
+            true_positives=int(found.sum()),
+            alerts_per_1000=share_of(alert, every, dependent).times(1000),
+            recall=share_of(found, is_positive, dependent),
+            precision=share_of(found, alert, dependent),
+            effective={measure: n for measure, n in effective.items() if n is not None},
+        )
 
 
 class Grouping(NamedTuple):
@@ -150,11 +173,13 @@ def _distinct(codes: NDArray[np.intp], values: list[Any]) -> Grouping:
     return Grouping([*kept_names, rest], merged[number])
 
 
-def by_group(groups: Grouping, is_positive: NDArray[np.bool_], alert: NDArray[np.bool_]) -> list[GroupFigures]:
+def by_group(
+    groups: Grouping, is_positive: NDArray[np.bool_], alert: NDArray[np.bool_], dependent: Groups = None
+) -> list[GroupFigures]:
     """The figures of each group that has rows."""
     found = []
     for k, name in enumerate(groups.names):
         rows = groups.number == k
         if rows.any():
-            found.append(GroupFigures.of(name, is_positive[rows], alert[rows]))
+            found.append(GroupFigures.of(name, rows, is_positive, alert, dependent))
     return found

@@ -80,12 +80,14 @@ def about_comparison_decision(decided: dict[str, Any]) -> dict[str, Any]:
     """Texts and tables about the rule that is recommended for the best adacc method of a comparison."""
     spec = None if decided["decision_rule"]["rule"] is None else read_decision(decided["decision_rule"]["rule"])
     rule = {**decided["decision_rule"], "words": rule_in_words(spec, decided["positive"])}
+    n_groups = decided["assessment"]["groups"]
+    of_groups = "" if n_groups is None else f" for new groups, as those of these {n_groups:,} groups"
     what = "The method’s own decision is shown" if spec is None else "The rule is recommended"
     return {
         **about_decision({**decided, "decision_rule": rule}),
         "intro": f"What {decided['label']}, the best method of adacc, achieves on the test rows. "
         f"Every row is predicted by a model that was not fitted on it, with a threshold that is tuned on the other "
-        f"folds. {what} because {decided['reason']}. Ranges are 95% intervals.",
+        f"folds. {what} because {decided['reason']}. Ranges are 95% intervals{of_groups}.",
         "rules": rules(decided),
         "baseline_note": "It is not a feature of the models, since today’s decision can contain the answer.",
         "stated_note": "They are those of a threshold that is tuned on all test rows.",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from adacc.report.calibration_text import verdict
 from adacc.report.decision_text import FIGURES, POLICIES, chance, differences, figure, interval, money, tests_of
 from adacc.report.text import listed, share
 
@@ -159,6 +160,9 @@ def _figures(figures: dict[str, Any]) -> list[str]:
     assessment = figures["assessment"]
     counts = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in assessment["confusion"].items())
     lines += ["", f"Confusion matrix: {counts}."]
+    if assessment["groups"] is not None:
+        lines += ["", f"The intervals are those of {assessment['groups']:,} groups of rows that depend on each other."]
+    lines += ["", " ".join(verdict(figures["calibration"]))]
     if assessment["policies"]:
         lines += ["", _policies(assessment["policies"])]
     return lines

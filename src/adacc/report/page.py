@@ -126,6 +126,7 @@ def render_model(result: dict[str, Any], vega: Callable[[], str] = bundle) -> st
 
 def render_evaluation(result: dict[str, Any], vega: Callable[[], str] = bundle) -> str:
     """The report of the decisions of a model on labelled rows, from `adacc evaluate`."""
+    from adacc.report.calibration_text import reliability, verdict
     from adacc.report.decision_charts import decision_charts
     from adacc.report.decision_tables import about_decision
 
@@ -140,6 +141,10 @@ def render_evaluation(result: dict[str, Any], vega: Callable[[], str] = bundle) 
         title=f"Decisions about {text.quoted(result['positive'])} in {source}",
         source=source,
         decided=about_decision(result),
+        calibration={
+            "sentences": verdict(result["calibration"]),
+            "table": reliability(result["calibration"]),
+        },
         model=None,
         winner_script=None,
         protocol=[
