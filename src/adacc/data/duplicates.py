@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -27,8 +28,14 @@ It is smaller than `EXCESS`, as the estimates of chance for the classes of one t
 SAMPLE_OF_CLASS = 30_000
 """Maximum number of rows of a class on which chance is estimated."""
 
-MAX_BLOCKS, N_RANDOM_SETS = 32, 8
-"""Number of blocks of columns that are left out one by one, and of random quarters of the blocks."""
+MAX_BLOCKS, N_PARTITIONS = 32, 3
+"""Maximum number of blocks of columns that are left out, and number of random partitions of the blocks in quarters."""
+
+MAX_SETS_PAIRED = 8
+"""Number of sets of columns with most near-coincidences, of which all pairs give an estimate of chance."""
+
+N_MOST_FREQUENT = 5
+"""Number of distinct rows of a class, the most frequent ones, whose pairs are not evidence for copies."""
 
 MIN_GROUPS = 5
 """A class with copies must have this many distinct rows, so that folds can hold some of them out."""
@@ -59,21 +66,23 @@ def find_copies(table: Table, y: NDArray[np.intp], n_classes: int) -> Copies | N
     whatever their classes, since a group by class would train a model against its held-out rows.
 
     A class is examined if at least 5 and 1 % of its rows repeat another of its rows. E is its number of pairs of equal
-    rows. The number of pairs that coincide by chance follows from near-coincidences. For a set L of columns, let U be
-    the number of pairs of rows of the class that agree in all columns but L and differ in L, and p the share of pairs
-    that agree in L among the pairs of rows that differ somewhere. If agreement in L does not depend on the other
-    columns, U · p / (1 - p) pairs are expected to agree everywhere; if it does, more are. Copies of rows with
-    continuous columns have no near-coincidences (U = 0) or are the only rows that agree in L (p = 0). The sets L are
-    the single columns (of more than 32 columns, 32 blocks of them) and eight random quarters of them, for columns that
-    change together, such as those of a one-hot encoding. A further lower bound follows from equal rows of different
-    classes, which are no copies: D such pairs imply D · (pairs within the class) / (pairs across classes) pairs
+    rows, without those of its five most frequent rows: one row that occurs very often, such as one of zeros, is no
+    evidence. The number of pairs that chance explains follows from near-coincidences. For two sets of columns, let
+    U1 and U2 be the numbers of pairs of rows of the class that differ in the first or in the second set only, and V
+    the number of those that differ in both sets only. If the two sets were independent, given all other columns,
+    U1 · U2 / V pairs would be equal; if they depend on each other, more are. Copies of rows with continuous columns
+    have no near-coincidences. The sets are the single columns (of more than 32 columns, 32 blocks of them), and the
+    quarters of three random partitions, for columns that change together, such as those of a one-hot encoding; all
+    pairs of the eight sets with the largest U are tried. A further lower bound follows from equal rows of different
+    classes, which are no copies: D such pairs imply D · (pairs within the class) / (pairs across classes) equal pairs
     within the class if labels are independent of the columns. C is the largest of these estimates.
 
     Rows are copies if, in some class,
 
     - E >= 10 · C + 5: rows coincide far more often than by chance; or
-    - E / (C + 1) · C' >= 5 · (E' + 1), where E' and C' are the sums of the other classes: they coincide far more
-      often, relative to chance, than in the other classes, as after over-sampling.
+    - E / (C + 1) · C' >= 5 · (E' + 5), where E' and C' are the sums of the other classes, with the pairs of their most
+      frequent rows: they coincide far more often, relative to chance, than in the other classes, as after
+      over-sampling.
 
     Otherwise, and in tables of one column, equal rows are left ungrouped: new rows will coincide with training rows,
     too. They are also left ungrouped if a class with copies has fewer than five distinct rows, since folds could then
@@ -90,7 +99,9 @@ def find_copies(table: Table, y: NDArray[np.intp], n_classes: int) -> Copies | N
     n_copies = _count_copies(hashes, members)
     examined = _may_be_copied(n_copies, members)
     n_distinct = np.array([len(rows) for rows in members]) - n_copies
-    if (n_distinct[n_copies > 0] < MIN_GROUPS).any() or not _are_copies(*_coincidences(table, members), examined):
+    if (n_distinct[n_copies > 0] < MIN_GROUPS).any() or not (
+        examined & _coincidences(table, members).show_copies()
+    ).any():
         return None
     return _group(table, hashes, members)
 
@@ -171,18 +182,28 @@ def _n_pairs(hashes: Hashes) -> int:
 
 
 class Coincidences(NamedTuple):
-    """Pairs of equal rows within each class, and how many are expected by chance."""
+    """Pairs of equal rows within each class.
+
+    Attributes
+    ----------
+    equal : ndarray of shape (n_classes,)
+        Number of pairs of equal rows.
+    rarer : ndarray of shape (n_classes,)
+        Number of pairs without those of the most frequent rows.
+    chance : ndarray of shape (n_classes,)
+        Number of pairs that chance explains.
+    """
 
     equal: NDArray[np.float64]
+    rarer: NDArray[np.float64]
     chance: NDArray[np.float64]
 
-
-def _are_copies(equal: NDArray[np.float64], chance: NDArray[np.float64], examined: NDArray[np.bool_]) -> bool:
-    """The rule of `find_copies`, by class."""
-    others_equal, others_chance = equal.sum() - equal, chance.sum() - chance
-    beyond_chance = equal >= EXCESS * chance + MIN_COPIES
-    beyond_others = equal / (chance + 1.0) * others_chance >= EXCESS_OVER_CLASSES * (others_equal + 1.0)
-    return bool((examined & (beyond_chance | beyond_others)).any())
+    def show_copies(self) -> NDArray[np.bool_]:
+        """The rule of `find_copies`, by class."""
+        others_equal, others_chance = self.equal.sum() - self.equal, self.chance.sum() - self.chance
+        beyond_chance = self.rarer >= EXCESS * self.chance + MIN_COPIES
+        expected = self.rarer / (self.chance + 1.0) * others_chance
+        return beyond_chance | (expected >= EXCESS_OVER_CLASSES * (others_equal + MIN_COPIES))
 
 
 def _coincidences(table: Table, members: Sequence[NDArray[np.intp]]) -> Coincidences:
@@ -195,21 +216,33 @@ def _coincidences(table: Table, members: Sequence[NDArray[np.intp]]) -> Coincide
     blocks = _hash_blocks(table, np.concatenate(sampled).astype(np.uint32))
     hashes: Hashes = blocks.sum(axis=0, dtype=np.uint64)
     equal = np.array([_n_pairs(hashes[of_class]) for of_class in slices], dtype=np.float64)
+    frequent = np.array([_n_pairs_of_most_frequent(hashes[of_class]) for of_class in slices])
     n_rows = np.array([len(rows) for rows in sampled], dtype=np.float64)
-    within = n_rows * (n_rows - 1.0) / 2.0
     across = (n_rows.sum() ** 2 - (n_rows**2).sum()) / 2.0
-    chance = within * ((_n_pairs(hashes) - equal.sum()) / across)
-    for left_out in _sets_of_columns(len(blocks), rng):
-        inside: Hashes = blocks[left_out].sum(axis=0, dtype=np.uint64)
-        outside = hashes - inside
-        for k, of_class in enumerate(slices):
-            n_near = _n_pairs(outside[of_class]) - equal[k]
-            if n_near == 0.0:
-                continue
-            n_differing = within[k] - equal[k]
-            n_inside = _n_pairs(inside[of_class]) - equal[k]
-            chance[k] = max(chance[k], n_near * n_inside / max(n_differing - n_inside, 1.0))
-    return Coincidences(equal, chance)
+    by_labels = n_rows * (n_rows - 1.0) / 2.0 * ((_n_pairs(hashes) - equal.sum()) / across)
+    by_columns = [_chance(blocks[:, of_class], equal[k]) for k, of_class in enumerate(slices)]
+    return Coincidences(equal, equal - frequent, np.maximum(by_labels, by_columns))
+
+
+def _n_pairs_of_most_frequent(hashes: Hashes) -> int:
+    counts = np.sort(_run_lengths(hashes))[-N_MOST_FREQUENT:]
+    return int((counts * (counts - 1) // 2).sum())
+
+
+def _chance(blocks: Hashes, n_equal: float) -> float:
+    """The largest estimate, from two sets of columns, of the number of pairs of equal rows that chance explains."""
+    hashes: Hashes = blocks.sum(axis=0, dtype=np.uint64)
+    sets = _sets_of_columns(len(blocks))
+    inside = [blocks[sorted(each)].sum(axis=0, dtype=np.uint64) for each in sets]
+    near = np.array([_n_pairs(hashes - each) - n_equal for each in inside])
+    most = [i for i in np.argsort(-near, kind="stable")[:MAX_SETS_PAIRED].tolist() if near[i] > 0.0]
+    largest = 0.0
+    for first, second in combinations(most, 2):
+        if not sets[first] & sets[second]:
+            n_outside = _n_pairs(hashes - inside[first] - inside[second])
+            differing_in_both = n_outside - n_equal - near[first] - near[second]
+            largest = max(largest, near[first] * near[second] / (differing_in_both + 1.0))
+    return largest
 
 
 def _hash_blocks(table: Table, rows: NDArray[np.uint32]) -> Hashes:
@@ -227,12 +260,13 @@ def _hash_blocks(table: Table, rows: NDArray[np.uint32]) -> Hashes:
     return blocks[np.argsort(signatures)] if table.n_columns <= MAX_BLOCKS else blocks
 
 
-def _sets_of_columns(n_blocks: int, rng: np.random.Generator) -> Iterator[list[int]]:
-    """The blocks, one by one, and random quarters of them."""
-    yield from ([block] for block in range(n_blocks))
-    if n_blocks > 3:
-        for _ in range(N_RANDOM_SETS):
-            yield np.sort(rng.choice(n_blocks, max(n_blocks // 4, 2), replace=False)).tolist()
+def _sets_of_columns(n_blocks: int) -> list[set[int]]:
+    """The blocks, and the quarters of random partitions of the blocks."""
+    sets = [{block} for block in range(n_blocks)]
+    rng = np.random.default_rng(0)
+    for _ in range(N_PARTITIONS if n_blocks >= 8 else 0):
+        sets += [set(quarter.tolist()) for quarter in np.array_split(rng.permutation(n_blocks), 4)]
+    return sets
 
 
 def _group(table: Table, hashes: Hashes, members: Sequence[NDArray[np.intp]]) -> Copies:
