@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     )
     from adacc.estimators.cost_decision import CostDecision
     from adacc.estimators.decision_rule import DecisionRule
+    from adacc.estimators.duplicates import CopiedRowsWarning
     from adacc.estimators.folds import TimeSplit
     from adacc.estimators.forest import AdaCCForestClassifier
     from adacc.estimators.loading import load
@@ -53,6 +54,7 @@ __all__ = [
     "CSB1Classifier",
     "CSB2Classifier",
     "Comparison",
+    "CopiedRowsWarning",
     "CostDecision",
     "CostSearchCV",
     "DecisionRule",
@@ -72,7 +74,7 @@ __all__ = [
 _MODULES = (
     "algorithms", "model.serialization.archive", "estimators.classifiers", "estimators.folds", "estimators.forest",
     "estimators.search", "estimators.cost_decision", "estimators.decision_rule", "estimators.unseen_categories",
-    "estimators.loading", "report.from_python",
+    "estimators.duplicates", "estimators.loading", "report.from_python",
 )  # fmt: skip
 _SHOWN = ("datasets", "distributed", "export", "inspect", "metrics", "tables")
 

@@ -80,7 +80,13 @@ class TestCalibration:
         np.testing.assert_allclose(found[:, model.classes_.tolist().index("ill")], expected, atol=1e-5)
 
     def test_copies_across_folds_would_make_it_too_sure(self):
-        options = {"max_depth": 2, "calibration": "sigmoid", "calibration_cv": 3, "random_state": 0}
+        options = {
+            "max_depth": 2,
+            "calibration": "sigmoid",
+            "calibration_cv": 3,
+            "duplicates": "apart",
+            "random_state": 0,
+        }
         model = adacc.AdaCC1Classifier(n_estimators=50, **options)
         X_new, y_new, _ = copies(seed=1)
 
@@ -150,7 +156,8 @@ class TestCalibration:
 class TestEarlyStopping:
     def test_watched_rows_are_of_groups_that_are_not_trained_on(self):
         """Copies of trained rows would be right without exception."""
-        model = adacc.AdaCC1Classifier(n_estimators=30, max_depth=8, n_iter_no_change=30, random_state=0)
+        options = {"n_estimators": 30, "max_depth": 8, "n_iter_no_change": 30, "duplicates": "apart", "random_state": 0}
+        model = adacc.AdaCC1Classifier(**options)
         assert model.fit(X, y).history_["validation_balanced_accuracy"].max() == 1.0
         assert model.fit(X, y, groups=groups).history_["validation_balanced_accuracy"].max() < 0.95
 
@@ -183,7 +190,7 @@ class TestDrawsOfGroups:
     def test_rates_out_of_the_bag_are_of_groups_that_a_round_has_not_seen(self):
         """Deep trees know copies of what they have seen; costs that follow their errors would find none."""
         model = adacc.AdaCC2Classifier(
-            n_estimators=10, max_depth=None, subsample=0.5, rates="out-of-bag", random_state=0
+            n_estimators=10, max_depth=None, subsample=0.5, rates="out-of-bag", duplicates="apart", random_state=0
         )  # fmt: skip
         alone = model.fit(X, y).history_["class_recall"][-1].mean()
         together = model.fit(X, y, groups=groups).history_["class_recall"][-1].mean()
@@ -193,7 +200,7 @@ class TestDrawsOfGroups:
 
 class TestForest:
     def test_out_of_bag_figures_are_those_of_rows_not_seen(self):
-        forest = adacc.AdaCCForestClassifier(random_state=0)
+        forest = adacc.AdaCCForestClassifier(duplicates="apart", random_state=0)
         assert forest.fit(X, y).oob_balanced_accuracy_ > 0.99
         estimated, true = [], []  # of several samples: the figures of one vary by 0.1
         for seed in range(16):

@@ -19,6 +19,7 @@ from adacc.cli.metrics import add_metric, check_metric
 from adacc.cli.options import (
     QUOTING_HELP,
     add_categorical,
+    add_duplicates,
     add_text_format,
     command_line,
     count,
@@ -95,6 +96,7 @@ def _add_table(group: Any) -> None:
     group.add_argument(
         "--time", metavar="COL", help="Column of times; each fold is trained on earlier rows and tested on later rows."
     )
+    add_duplicates(group)
     add_comparison_columns(group)
     add_text_format(group)
     group.add_argument(
@@ -206,7 +208,7 @@ def _problem(options: Namespace) -> Any:
         opened = open_input(options)
         problem = read_problem(
             opened, options.target, options.positive, options.drop, options.id, options.group, options.time,
-            options.baseline_column, options.subgroup, options.categorical,
+            options.baseline_column, options.subgroup, options.categorical, options.duplicates,
         )  # fmt: skip
         if options.baseline_column is not None:
             echo_note(
@@ -239,6 +241,7 @@ def _train_command(options: Namespace, method: str, rounds: int | None) -> str |
     given = {
         "--positive": options.positive, "--drop": _not_features(options), "--categorical": options.categorical,
         "--id": options.id, "--group": options.group, "--time": options.time,
+        "--duplicates": None if options.duplicates == "auto" else options.duplicates,
     }  # fmt: skip
     for name, value in given.items():
         arguments += option(name, value) if value else []
@@ -261,6 +264,7 @@ def _winner_script(options: Namespace, result: dict[str, Any], problem: Any, pla
     reading = {
         "target": options.target, "positive": options.positive, "drop": _not_features(options), "ids": options.id,
         "group": options.group, "time": options.time, "categorical": options.categorical,
+        "duplicates": None if options.duplicates == "auto" else options.duplicates,
     }  # fmt: skip
     shown = {**result, "command": printable(result["command"])}
     text_format = (options.sep, options.decimal)

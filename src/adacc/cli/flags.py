@@ -8,8 +8,10 @@ from argparse import Namespace
 FLAGS = {
     "categorical": "--categorical",
     "drop": "--drop",
+    "duplicates": "--duplicates",
     "folds": "--folds",
     "group": "--group",
+    "groups": "--group",
     "max_rows": "--max-rows",
     "n_estimators": "--rounds",
     "repeats": "--repeats",

@@ -190,6 +190,14 @@ def add_categorical(group: Any) -> None:
     )  # fmt: skip
 
 
+def add_duplicates(group: Any) -> None:
+    group.add_argument(
+        "--duplicates", choices=("auto", "together", "apart"), default="auto",
+        help="Whether splits keep equal rows together, so that no row is predicted by a model that was trained on a "
+        "copy of it: 'auto' if they are copies by evidence (default: auto). --group and --time decide alone.",
+    )  # fmt: skip
+
+
 def add_text_format(group: Any) -> None:
     """Options for the format of text files."""
     group.add_argument(

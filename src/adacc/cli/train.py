@@ -14,6 +14,7 @@ from adacc.cli.model_card import add_model_card, write_training_card
 from adacc.cli.options import (
     QUOTING_HELP,
     add_categorical,
+    add_duplicates,
     add_text_format,
     command_line,
     costs,
@@ -104,6 +105,7 @@ def add_parser_to(commands: Any) -> None:
         metavar="COL",
         help="Column of times: inner splits train on earlier rows. It is not used as a feature.",
     )
+    add_duplicates(top)
     top.add_argument(
         "--rounds", type=rounds, metavar="N",
         help="Number of boosting rounds (default: 100); for adacc-forest, of balanced bags (default: 100 for up to "
@@ -233,12 +235,12 @@ def _in_memory(options: Namespace, spec: DecisionSpec | None) -> TrainingResult:
     X = frame.drop(columns=[options.target, *not_features])
     check_features(X, options.data)
     given, kinds = costs_by_label(options.costs, labels.y), kinds_of(X)
-    problem = problem_of(options.data, options.target, X, labels.y, labels.positive, group, time)
+    problem = problem_of(options.data, options.target, X, labels.y, labels.positive, group, time, options.duplicates)
     check_metric(options.metric, problem.measures, len(problem.labels), "--positive trains one class against the rest")
     training = {
         "pos_label": labels.positive, "rounds": options.rounds, "costs": given, "calibration": options.calibrate,
         "monotonic_cst": monotonic_by_name(options.monotonic, kinds, labels.y, labels.positive),
-        "metric": options.metric, "n_jobs": options.jobs or cpu_count(),
+        "metric": options.metric, "duplicates": options.duplicates, "n_jobs": options.jobs or cpu_count(),
     }  # fmt: skip
     model = fit_method(
         options.method, X, labels.y, seed=options.seed, groups=problem.dependence, in_time=time is not None,

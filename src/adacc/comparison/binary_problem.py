@@ -32,6 +32,7 @@ class BinaryProblem(BaseProblem):
     # (n_rows,): group of each row, which splits keep together; time of each row, which splits follow
     group: pd.Series | None = None
     time: pd.Series | None = None
+    duplicates: str = "auto"  # whether splits keep equal rows together: "auto", "together" or "apart"
     # number of labels of the target; if more than two, the negative class consists of all but the positive one
     n_labels: int = 2
     # columns of the decision report: the name of that of today's decisions, whether they are alerts, and subgroups

@@ -196,7 +196,7 @@ def _run_on_rows(
     X, y, X_test = problem.X.iloc[train], problem.y[train], problem.X.iloc[test]
     groups = None if problem.dependence is None else problem.dependence[train]
     seed, in_time = plan.seed + job.split, problem.time is not None
-    fold = FoldData(X, y, X_test, [plan.rounds], seed, groups, in_time)
+    fold = FoldData(X, y, X_test, [plan.rounds], seed, groups, in_time, duplicates="apart")
     if job.methods[0] in BASELINES:
         fold = replace(fold, X=_booleans_as_numbers(X), X_test=_booleans_as_numbers(X_test))
     if isinstance(problem, MulticlassProblem):
@@ -222,7 +222,7 @@ def _predict_classes(name: str, fold: FoldData) -> ClassPredictions:
     if name in BASELINES:
         return BASELINES[name].predict_classes(fold)
     (rounds,) = fold.rounds
-    model = make_estimator(name, rounds=rounds, seed=fold.seed, in_time=fold.in_time)
+    model = make_estimator(name, rounds=rounds, seed=fold.seed, in_time=fold.in_time, duplicates=fold.duplicates)
     return predictions_of(model.fit(fold.X, fold.y, groups=fold.groups), fold.X_test)
 
 

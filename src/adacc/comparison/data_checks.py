@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from adacc.comparison.problem import BaseProblem
 from adacc.comparison.splits import Split
+from adacc.estimators.duplicates import describe_copies
 
 LEAK_AUC_MIN = 0.98  # a column with at least this AUC on its own is reported as a suspected leak of the target
 STRONG_AUC_MIN = 0.9  # a column with at least this AUC on its own is reported in a note
@@ -106,8 +107,11 @@ def _bin_values(column: pd.Series) -> NDArray[np.intp]:
     return np.where(codes < 0, codes.max() + 1, codes)
 
 
-def count_duplicates(problem: BaseProblem, splits: Sequence[Split]) -> dict[str, int]:
-    """Count rows equal to an earlier row, test rows equal to a training row, and equal rows of different classes."""
+def count_duplicates(problem: BaseProblem, splits: Sequence[Split]) -> dict[str, Any]:
+    """Count rows equal to an earlier row, test rows equal to a training row, and equal rows of different classes.
+
+    `together` tells whether the splits keep equal rows together.
+    """
     hashes = pd.util.hash_pandas_object(problem.X, index=False).to_numpy()
     _, row_id = np.unique(hashes, return_inverse=True)
     n_rows = np.bincount(row_id)
@@ -120,12 +124,13 @@ def count_duplicates(problem: BaseProblem, splits: Sequence[Split]) -> dict[str,
         "across_folds": sum(
             int(np.isin(row_id[split.test], row_id[split.train]).sum()) for split in splits if split.repeat == 0
         ),
+        "together": problem.copies is not None,
         "contradicting": int(n_rows[of_several_classes].sum()),
     }
 
 
 def _findings(
-    problem: BaseProblem, columns: list[dict[str, Any]], duplicates: dict[str, int]
+    problem: BaseProblem, columns: list[dict[str, Any]], duplicates: dict[str, Any]
 ) -> Iterator[dict[str, str]]:
     def finding(level: str, title: str, text: str) -> dict[str, str]:
         return {"level": level, "title": title, "text": text}
@@ -150,12 +155,20 @@ def _findings(
         # Splits in time order do not depend on a seed, so `repeats` does not apply to them.
         advice = "Treat them as estimates" + (", and increase `repeats`." if problem.time is None else ".")
         yield finding("warning", small, f"One row changes the measures by whole percentage points. {advice}")
+    if problem.copies is not None:
+        yield finding(
+            "note",
+            f"{duplicates['rows']:,} rows are {'copies of' if problem.duplicates == 'auto' else 'equal to'} other rows",
+            f"{describe_copies(problem.copies, list(map(str, problem.labels)), problem.duplicates)}. Set "
+            "`duplicates` to 'apart' to split them.",
+        )
     if duplicates["across_folds"]:
         yield finding(
             "warning" if duplicates["across_folds"] > 0.05 * len(problem.y) else "note",
             f"{duplicates['across_folds']:,} test rows have a duplicate among the training rows",
-            "Measures are too optimistic for methods that memorise rows. If duplicates are one case recorded twice, "
-            "keep one of them; if they belong to one group, name its column as `group`.",
+            "The rows may coincide because columns have few distinct values, as new rows will. If duplicates are one "
+            "case recorded twice, measures are too optimistic: set `duplicates` to 'together', or name the column of "
+            "their groups as `group`.",
         )
     if duplicates["contradicting"]:
         yield finding(

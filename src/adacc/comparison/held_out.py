@@ -29,11 +29,18 @@ SPLIT_ROWS_MIN = 50_000
 
 
 def problem_of(
-    source: str, target: str, X: pd.DataFrame, y: NDArray[Any], positive: Any, group: Any = None, time: Any = None
+    source: str,
+    target: str,
+    X: pd.DataFrame,
+    y: NDArray[Any],
+    positive: Any,
+    group: Any = None,
+    time: Any = None,
+    duplicates: str = "auto",
 ) -> BinaryProblem | MulticlassProblem:
     """The problem of labelled rows; `positive` is None for more than two classes."""
     classes, numbers = pd.factorize(y, sort=True)[::-1]
-    rows: dict[str, Any] = {"X": X, "n_rows_of_source": len(X), "group": group, "time": time}
+    rows: dict[str, Any] = {"X": X, "n_rows_of_source": len(X), "group": group, "time": time, "duplicates": duplicates}
     if positive is None:
         return MulticlassProblem(source, target, tuple(classes.tolist()), y=numbers.astype("int8"), **rows)
     (negative,) = (label for label in classes.tolist() if label != positive)
@@ -70,7 +77,7 @@ def _evaluate(
     groups = None if problem.dependence is None else problem.dependence[split.train]
     model = fit_method(
         method, problem.X.iloc[split.train], y[split.train], seed=seed, groups=groups,
-        in_time=problem.time is not None, **training,
+        in_time=problem.time is not None, **{**training, "duplicates": "apart"},
     )  # fmt: skip
     return problem.evaluate(split.test, predictions_of_votes(model, problem.X.iloc[split.test]))
 

@@ -234,7 +234,7 @@ def _best_own_model(leaderboard: Leaderboard, table: list[dict[str, Any]]) -> di
                 examples = None if positive is None else beside.submit(_examples, leaderboard, entry["name"])
                 fitted = fit_method(
                     entry["name"], problem.X, problem.y, pos_label=positive, rounds=rounds, seed=plan.seed,
-                    groups=problem.dependence, in_time=problem.time is not None,
+                    groups=problem.dependence, in_time=problem.time is not None, duplicates="apart",
                 )  # fmt: skip
                 described = describe_model(fitted, positive, set(with_missing), problem.X)
                 if examples is not None:
@@ -261,7 +261,7 @@ def _examples(leaderboard: Leaderboard, method: str) -> list[dict[str, Any]]:
     groups = None if problem.dependence is None else problem.dependence[split.train]
     fitted = fit_method(
         method, problem.X.iloc[split.train], problem.y[split.train], pos_label=1, rounds=plan.rounds_of(method),
-        seed=plan.seed, groups=groups, in_time=problem.time is not None,
+        seed=plan.seed, groups=groups, in_time=problem.time is not None, duplicates="apart",
     )  # fmt: skip
     is_sample = len(problem.y) < problem.n_rows_of_source
     numbers = [None] * len(split.test) if is_sample else (split.test + 1).tolist()

@@ -32,6 +32,7 @@ class MulticlassProblem(BaseProblem):
     # (n_rows,): group of each row, which splits keep together; time of each row, which splits follow
     group: pd.Series | None = None
     time: pd.Series | None = None
+    duplicates: str = "auto"  # whether splits keep equal rows together: "auto", "together" or "apart"
 
     measures: ClassVar[Mapping[str, Measure]] = MULTICLASS_MEASURES
     tuned: ClassVar[str] = "the costs of the classes, by macro F1 on the training rows"

@@ -13,6 +13,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from adacc.data.calendar_days import read_order
+from adacc.data.columns import read
+from adacc.data.duplicates import Copies, find_duplicates
 from adacc.evaluation.measures import Measure
 
 
@@ -28,6 +30,7 @@ class BaseProblem(ABC):
     # (n_rows,): group of each row, which splits keep together; time of each row, which splits follow
     group: pd.Series | None
     time: pd.Series | None
+    duplicates: str  # whether splits keep equal rows together: "auto", "together" or "apart"
 
     measures: ClassVar[Mapping[str, Measure]]  # of each method, by name
     tuned: ClassVar[str]  # what is tuned on the training rows
@@ -51,10 +54,19 @@ class BaseProblem(ABC):
 
     @cached_property
     def dependence(self) -> NDArray[Any] | None:
-        """The group or the time of each row, which sorts in time order; None if rows are independent."""
+        """The group, the time (which sorts) or the distinct row of each row; None if rows are independent."""
         if self.time is not None:
             return read_order(self.time, str(self.time.name))
-        return None if self.group is None else self.group.to_numpy()
+        if self.group is not None:
+            return self.group.to_numpy()
+        return None if self.copies is None else self.copies.groups
+
+    @cached_property
+    def copies(self) -> Copies | None:
+        """The equal rows that splits keep together; None if there are none, or if a group or a time decides."""
+        if self.group is not None or self.time is not None:
+            return None
+        return find_duplicates(read(self.X), self.y.astype(np.intp), len(self.labels), self.duplicates)
 
     @property
     def class_rows(self) -> NDArray[np.intp]:

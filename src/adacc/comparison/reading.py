@@ -41,6 +41,7 @@ def read_problem(
     baseline: str | None = None,
     subgroups: Iterable[str] = (),
     categorical: Iterable[str] = (),  # features whose numbers are codes
+    duplicates: str = "auto",  # whether splits keep equal rows together: "auto", "together" or "apart"
 ) -> BinaryProblem | MulticlassProblem:
     """Read a table; raises TableError if it cannot be used."""
     split_columns = list(dict.fromkeys(name for name in (group, time) if name is not None))
@@ -66,6 +67,7 @@ def read_problem(
         "dropped": (*(name for name in dropped if name not in split_columns), *split_columns),
         "group": None if group is None else frame[group],
         "time": None if time is None else cells[time],
+        "duplicates": duplicates,
     }
     check_dependence(rows["group"], rows["time"], where)
     if binary is None:
@@ -116,14 +118,14 @@ def digits(positive: str | None = None) -> BinaryProblem:
 
 
 def frame_problem(
-    X: Any, y: Any, positive: Any = None, groups: Any = None, times: Any = None
+    X: Any, y: Any, positive: Any = None, groups: Any = None, times: Any = None, duplicates: str = "auto"
 ) -> BinaryProblem | MulticlassProblem:
     """The problem of features and labels in memory; raises TableError or ValueError if they cannot be used."""
     frame = _as_frame(X)
     name = str(getattr(y, "name", None) or "y")
     name = name if name not in frame else "y" if "y" not in frame else "(target)"
     labels = pd.Series(np.asarray(y), name=name)
-    rows: dict[str, Any] = {"X": frame, "n_rows_of_source": len(frame)}
+    rows: dict[str, Any] = {"X": frame, "n_rows_of_source": len(frame), "duplicates": duplicates}
     for argument, values in {"y": labels, "groups": groups, "times": times}.items():
         if values is None:
             continue

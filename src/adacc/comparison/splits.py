@@ -38,13 +38,18 @@ def make_splits(problem: BaseProblem, folds: int, repeats: int, seed: int) -> li
             present = np.unique(problem.y[rows])
             if len(present) < len(problem.labels):
                 absent = next(label for k, label in enumerate(problem.labels) if k not in present)
-                raise TableError(f"{problem.source}: with {folds} folds by {_missing_class(problem, role, absent)}")
+                raise TableError(f"{problem.source}: with {folds} folds {_missing_class(problem, role, absent)}")
     return splits
 
 
 def _missing_class(problem: BaseProblem, role: str, label: Any) -> str:
     """What is wrong with splits of which a part lacks a class, and how to fix it."""
-    by = "group" if problem.group is not None else "time"
+    if problem.copies is not None:
+        return (
+            f"that keep equal rows together the {role} rows of a fold have no row of class {str(label)!r}; use fewer "
+            "`folds`, or set `duplicates` to 'apart'"
+        )
+    by = "by group" if problem.group is not None else "by time"
     if len(problem.labels) == 2:
         return f"{by} the {role} rows of a fold have only one class; use fewer `folds`, or split by another column"
     return (
@@ -57,7 +62,9 @@ def describe(problem: BaseProblem) -> str:
     """A description of the splits."""
     if problem.time is not None:
         return f"in time order of {problem.time.name!r}"
-    return "stratified" if problem.group is None else f"grouped by {problem.group.name!r}"
+    if problem.group is not None:
+        return f"grouped by {problem.group.name!r}"
+    return "stratified" if problem.copies is None else "stratified, equal rows together"
 
 
 def _check(problem: BaseProblem, folds: int, repeats: int) -> None:
@@ -107,9 +114,9 @@ def _of_repeat(problem: BaseProblem, folds: int, repeat: int, seed: int) -> Iter
             yield Split(repeat, train, test)
         return
     shuffled: dict[str, Any] = {"shuffle": True, "random_state": seed}
-    if problem.group is None:
+    if problem.dependence is None:
         pairs = StratifiedKFold(folds, **shuffled).split(y, y)
     else:
-        pairs = StratifiedGroupKFold(folds, **shuffled).split(y, y, problem.group.to_numpy())
+        pairs = StratifiedGroupKFold(folds, **shuffled).split(y, y, problem.dependence)
     for train, test in pairs:
         yield Split(repeat, train, test)

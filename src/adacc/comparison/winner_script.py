@@ -42,6 +42,7 @@ def winner_script(
         method=repr(best["name"]),
         rounds=plan.rounds,
         in_time=problem.time is not None,
+        duplicates=repr(problem.duplicates),
         metric=metric,
         figure=best["metrics"][metric]["mean"] if is_whole else "not computed on all of them",
         encodings=_encodings(best),

@@ -34,6 +34,9 @@ MAX_BLOCKS, N_PARTITIONS = 32, 3
 MAX_SETS_PAIRED = 8
 """Number of sets of columns with most near-coincidences, of which all pairs give an estimate of chance."""
 
+MIN_TRIPLES, EXCESS_OF_TRIPLES = 10.0, 2.0
+"""Rows are copies if this many triples of equal rows are expected, and besides this many times as many as there are."""
+
 N_MOST_FREQUENT = 5
 """Number of distinct rows of a class, the most frequent ones, whose pairs are not evidence for copies."""
 
@@ -79,6 +82,9 @@ def find_copies(table: Table, y: NDArray[np.intp], n_classes: int) -> Copies | N
 
     Rows are copies if, in some class,
 
+    - rows occur too regularly: a row that occurs with the same chance in every draw has a number of occurrences with a
+      Poisson distribution, so that the numbers of pairs and triples of equal rows and of rows, N2, N3 and N, have
+      N3 >= 2 · N2² / (3 · N) on average. Copies made once have pairs without triples: 2 · N2² / (3 · N) >= 10 + 2 · N3;
     - E >= 10 · C + 5: rows coincide far more often than by chance; or
     - E / (C + 1) · C' >= 5 · (E' + 5), where E' and C' are the sums of the other classes, with the pairs of their most
       frequent rows: they coincide far more often, relative to chance, than in the other classes, as after
@@ -96,14 +102,21 @@ def find_copies(table: Table, y: NDArray[np.intp], n_classes: int) -> Copies | N
     hashes = _hash_rows(table, members)
     if hashes is None:
         return None
-    n_copies = _count_copies(hashes, members)
-    examined = _may_be_copied(n_copies, members)
-    n_distinct = np.array([len(rows) for rows in members]) - n_copies
-    if (n_distinct[n_copies > 0] < MIN_GROUPS).any() or not (
-        examined & _coincidences(table, members).show_copies()
-    ).any():
+    counts = [_run_lengths(hashes[rows]) for rows in members]
+    if any(len(each) < MIN_GROUPS and each.max() > 1 for each in counts):
+        return None
+    examined = _may_be_copied(_count_copies(hashes, members), members)
+    too_regular = np.array([_occur_too_regularly(each) for each in counts])
+    if not (examined & (too_regular | _coincidences(table, members).show_copies())).any():
         return None
     return _group(table, hashes, members)
+
+
+def find_duplicates(table: Table, y: NDArray[np.intp], n_classes: int, duplicates: str) -> Copies | None:
+    """The equal rows that splits keep together: copies ("auto"), all ("together") or none ("apart")."""
+    if duplicates == "apart":
+        return None
+    return (find_copies if duplicates == "auto" else group_duplicates)(table, y, n_classes)
 
 
 def group_duplicates(table: Table, y: NDArray[np.intp], n_classes: int) -> Copies | None:
@@ -113,6 +126,18 @@ def group_duplicates(table: Table, y: NDArray[np.intp], n_classes: int) -> Copie
     for column in _hash_columns(table, range(table.n_columns), table.every_row):
         hashes += column
     return _group(table, hashes, members) if len(np.unique(hashes)) < table.n_rows else None
+
+
+def _occur_too_regularly(counts: NDArray[np.intp]) -> bool:
+    """Whether rows occur twice, but not three times, more often than is possible in a random sample.
+
+    The number of times that each distinct row occurs has a Poisson distribution with its own mean. For the sums of
+    the factorial powers, S_j, of these numbers, the Cauchy-Schwarz inequality gives S_2² <= S_1 · S_3 on average.
+    """
+    numbers = counts.astype(np.float64)
+    pairs = numbers * (numbers - 1.0)
+    triples, expected = (pairs * (numbers - 2.0)).sum() / 6.0, pairs.sum() ** 2 / numbers.sum() / 6.0
+    return bool(expected >= MIN_TRIPLES + EXCESS_OF_TRIPLES * triples)
 
 
 def _members(y: NDArray[np.intp], n_classes: int) -> list[NDArray[np.intp]]:
@@ -232,6 +257,7 @@ def _n_pairs_of_most_frequent(hashes: Hashes) -> int:
 def _chance(blocks: Hashes, n_equal: float) -> float:
     """The largest estimate, from two sets of columns, of the number of pairs of equal rows that chance explains."""
     hashes: Hashes = blocks.sum(axis=0, dtype=np.uint64)
+    weight_of_pair = (len(hashes) / len(_run_lengths(hashes))) ** 2  # if rows are copied, so are near-coincidences
     sets = _sets_of_columns(len(blocks))
     inside = [blocks[sorted(each)].sum(axis=0, dtype=np.uint64) for each in sets]
     near = np.array([_n_pairs(hashes - each) - n_equal for each in inside])
@@ -241,7 +267,7 @@ def _chance(blocks: Hashes, n_equal: float) -> float:
         if not sets[first] & sets[second]:
             n_outside = _n_pairs(hashes - inside[first] - inside[second])
             differing_in_both = n_outside - n_equal - near[first] - near[second]
-            largest = max(largest, near[first] * near[second] / (differing_in_both + 1.0))
+            largest = max(largest, near[first] * near[second] / (differing_in_both + weight_of_pair))
     return largest
 
 

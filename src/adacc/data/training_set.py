@@ -28,6 +28,8 @@ class TrainingSet:
     numbers: NDArray[np.intp]  # (n_rows,): position of each row in the user's data
     groups: NDArray[np.intp] | None = None  # (n_rows,): group index of each row; splits keep groups together
     cost: Array | None = None  # (n_rows,): cost of misclassifying each row; None if costs are given by class only
+    # whether the groups are those of equal rows that `duplicates` keeps together, which the user did not give
+    groups_are_copies: bool = False
 
     @cached_property
     def rows(self) -> Rows:

@@ -22,7 +22,8 @@ from adacc.estimators.base import BaseAdditiveClassifier
 from adacc.estimators.calibration import calibrate, calibrates_on_folds, held_out_scores
 from adacc.estimators.compat import CALLER_OF_FIT, CallbackRounds, CallbackSupportMixin, with_callbacks
 from adacc.estimators.decisions import columns_in, decide, thinned
-from adacc.estimators.folds import held_out_weight, repeated_rows
+from adacc.estimators.duplicates import keep_copies_together
+from adacc.estimators.folds import held_out_weight, is_number_of_folds, on_training_rows, repeated_rows
 from adacc.estimators.input_validation import columns_of, columns_restored_on_failure, hold_out, read_training
 from adacc.estimators.monotonic import constrain
 from adacc.estimators.parameters import parameters
@@ -63,6 +64,7 @@ class BaseBoosting(CallbackSupportMixin, BaseAdditiveClassifier):
     calibration_cv: Any = None
     decision: Any = None
     multi_class: str = "auto"
+    duplicates: str = "auto"
     pos_label: Any = None
     n_iter_no_change: int | None = None
     validation_fraction: float = 0.1
@@ -123,6 +125,9 @@ class BaseBoosting(CallbackSupportMixin, BaseAdditiveClassifier):
                 self, X, y, sample_weight, groups, reset=start is None, sample_cost=sample_cost
             )
             check_growth(settings.growth, len(training_set.y), training_set.table.n_columns)
+            training_set = keep_copies_together(
+                training_set, self.duplicates, splits_rows(settings, spec, has_validation_rows=X_val is not None)
+            )
             settings = constrain(settings, self, training_set.table.categorical, len(training_set.classes))
             if previous is not None:
                 _check_warm_start(previous, settings, training_set)
@@ -177,6 +182,14 @@ def method_of(estimator: BaseBoosting) -> Any:
 def settings_of(estimator: BaseBoosting) -> Settings:
     """Validate the parameters of the estimator."""
     return read_settings({"method": method_of(estimator), **estimator.get_params(deep=False)})
+
+
+def splits_rows(settings: Settings, spec: DecisionSpec | None, has_validation_rows: bool = False) -> bool:
+    """Whether `fit` splits the rows by itself, so that copies of rows can be on both sides."""
+    holds_out = settings.patience is not None and not has_validation_rows
+    makes_folds = calibrates_on_folds(settings) or (spec is not None and spec.needs_tuning)
+    cv = settings.options["calibration_cv"]
+    return holds_out or settings.out_of_bag or (makes_folds and (is_number_of_folds(cv) or on_training_rows(cv)))
 
 
 def report_round(estimator: BaseBoosting, boosting: Boosting, n_rounds: int) -> None:

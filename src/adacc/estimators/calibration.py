@@ -13,7 +13,7 @@ from adacc.boosting.row_costs import row_costs
 from adacc.boosting.session import plan_for, train
 from adacc.boosting.settings import Settings
 from adacc.data.training_set import TrainingSet
-from adacc.estimators.folds import held_out_weight, members_by_class, on_training_rows, tuning_folds
+from adacc.estimators.folds import groups_for, held_out_weight, members_by_class, on_training_rows, tuning_folds
 from adacc.model.calibration import Calibrator
 from adacc.model.ensemble import Ensemble
 
@@ -74,7 +74,8 @@ def held_out_scores(settings: Settings, training_set: TrainingSet) -> HeldOut:
     if cv is None or on_training_rows(cv):
         counts = members_by_class(training_set.y, len(classes), training_set.groups)
         cv = int(min(DEFAULT_FOLDS, max(counts.min(), 2)))
-    folds = tuning_folds(cv, training_set.y, classes, training_set.groups, settings.seed, "calibration_cv")
+    groups = groups_for(cv, training_set)
+    folds = tuning_folds(cv, training_set.y, classes, groups, settings.seed, "calibration_cv")
     scores = []
     for training, held_out in folds:
         ensemble = train(settings, training_set.subset(training)).ensemble

@@ -42,6 +42,10 @@ class CostDecision(BaseDecision):
         Class weights that the estimator is trained with, such as its `class_weight`, the `costs` of `CGAdaClassifier`,
         or for under-sampled classes the fraction of rows that was kept. They shift the probabilities by a known factor,
         which is corrected: each probability is divided by the weight of its class.
+    duplicates : {"auto", "together", "apart"}, default="auto"
+        Whether the folds of an int `cv` keep equal rows together: "auto" if there is evidence that they are copies,
+        with a warning; always ("together") or never ("apart"). Given `groups` and splitters decide alone. See
+        docs/duplicates.md.
     n_jobs : int, default=None
         Number of folds that are fitted in parallel, as in scikit-learn; -1 for all cores.
 
@@ -91,6 +95,7 @@ class CostDecision(BaseDecision):
     threshold: str = "expected"
     cv: Any = 5
     undo_class_weight: Any = None
+    duplicates: str = "auto"
     n_jobs: int | None = None
 
     def fit(

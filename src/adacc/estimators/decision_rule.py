@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -26,11 +27,13 @@ from adacc.docstrings import described
 from adacc.estimators.base import COLUMNS, ROWS, log_of
 from adacc.estimators.decision_tuning import LabelledRows, tune_rule
 from adacc.estimators.decisions import rounded, row_costs, split_columns
+from adacc.estimators.duplicates import copies_ignored, groups_of_copies
 from adacc.estimators.folds import (
     check_groups,
     group_values,
     held_out_weight,
     inner_folds,
+    is_number_of_folds,
     on_training_rows,
     repeated_rows,
 )
@@ -57,6 +60,7 @@ class HeldOutRows(NamedTuple):
     folds: list[tuple[NDArray[np.intp], Array]]  # numbers of the rows, and their probabilities or scores by class
     true: NDArray[np.intp]
     weight: Array
+    groups: NDArray[Any] | None  # of all rows: those of the user, or of copies
 
     @property
     def rows(self) -> NDArray[np.intp]:
@@ -80,11 +84,12 @@ def _estimator_has(name: str) -> Callable[[Any], bool]:
 
 
 class BaseDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):
-    """Base of meta-classifiers with the parameters `estimator`, `cv`, `undo_class_weight` and `n_jobs`."""
+    """Base of meta-classifiers that tune on folds, with the parameters that are annotated first."""
 
     estimator: Any
     cv: Any
     undo_class_weight: Any
+    duplicates: str
     n_jobs: int | None
     classes_: NDArray[Any]
     decision_: Decision
@@ -176,7 +181,10 @@ class BaseDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):
         weight = check_weight(sample_weight, len(labels), "sample_weight")
         self._check_n_classes(np.unique(labels[weight > 0.0]))
         fit_params = self._fit_params(sample_weight, groups, len(labels))
-        estimator = clone(self.estimator).fit(X, labels, **fit_params)
+        if groups is None and is_number_of_folds(self.cv):
+            groups = groups_of_copies(X, labels, self.duplicates)
+        with nullcontext() if groups is None else copies_ignored():
+            estimator = clone(self.estimator).fit(X, labels, **fit_params)
         classes = np.asarray(estimator.classes_)
         self._check_n_classes(classes)
         true = _class_numbers(labels, weight, classes)
@@ -184,7 +192,7 @@ class BaseDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):
         divisors = self._divisors(classes, class_weight)
         found = self._held_out(estimator, X, labels, weight > 0.0, fit_params, groups, by_score)
         folds = [(rows, _comparable(responses, divisors)) for rows, responses in found]
-        return HeldOutRows(estimator, classes, class_weight, divisors, folds, true, weight)
+        return HeldOutRows(estimator, classes, class_weight, divisors, folds, true, weight, groups)
 
     def _set_fitted(self, held_out: HeldOutRows, decision: Decision) -> None:
         set_columns(self, *columns_of(held_out.estimator))
@@ -237,7 +245,8 @@ class BaseDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):
         def held_out(training: NDArray[np.intp], rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], Array]:
             # cross_val_predict encodes the labels as numbers, which costs given by label do not match.
             params = {name: values[training] for name, values in fit_params.items()}
-            estimator = clone(self.estimator).fit(_take(X, training), labels[training], **params)
+            with copies_ignored():
+                estimator = clone(self.estimator).fit(_take(X, training), labels[training], **params)
             responses = np.zeros((len(rows), len(fitted.classes_)))  # 0 for classes of zero weight only
             with unseen_ignored():
                 found = _responses(estimator, _take(X, rows), by_score)
@@ -274,6 +283,10 @@ class DecisionRule(BaseDecision):
         Positive class; None for the rarer class.
     undo_class_weight : "balanced", dict or sequence, default=None
         Class weights that the estimator is trained with, which are undone as in `CostDecision`.
+    duplicates : {"auto", "together", "apart"}, default="auto"
+        Whether the folds of an int `cv` keep equal rows together: "auto" if there is evidence that they are copies,
+        with a warning; always ("together") or never ("apart"). Given `groups` and splitters decide alone. See
+        docs/duplicates.md.
     n_jobs : int, default=None
         Number of folds that are fitted in parallel, as in scikit-learn; -1 for all cores.
 
@@ -312,6 +325,7 @@ class DecisionRule(BaseDecision):
     cv: Any = 5
     pos_label: Any = None
     undo_class_weight: Any = None
+    duplicates: str = "auto"
     n_jobs: int | None = None
 
     def fit(
@@ -360,7 +374,7 @@ class DecisionRule(BaseDecision):
             return self
         rows_of_class = np.bincount(held_out.true[held_out.weight > 0.0], minlength=2)
         positive = 1 - find_negative_class(self.pos_label, held_out.classes, held_out.class_weight, rows_of_class)
-        self._set_fitted(held_out, self._tuned(spec, positive, held_out, groups, found))
+        self._set_fitted(held_out, self._tuned(spec, positive, held_out, found))
         return self
 
     def _check_scores(self, spec: DecisionSpec) -> None:
@@ -376,13 +390,13 @@ class DecisionRule(BaseDecision):
             )
 
     def _tuned(
-        self, spec: DecisionSpec, positive: int, held_out: HeldOutRows, groups: Any, columns: dict[str, NDArray[Any]]
+        self, spec: DecisionSpec, positive: int, held_out: HeldOutRows, columns: dict[str, NDArray[Any]]
     ) -> Decision:
         decision, rows, responses = untuned(spec, positive), held_out.rows, held_out.responses
         if any(name not in columns for name in spec.columns):
             return decision
         of_rows = {name: values[rows] for name, values in columns.items()}
-        number = check_groups(groups, len(held_out.true))
+        number = check_groups(held_out.groups, len(held_out.true))
         fn, fp = row_costs(spec, of_rows)
         labelled = LabelledRows(
             responses[:, positive] if spec.is_ranked

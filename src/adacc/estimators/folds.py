@@ -110,6 +110,16 @@ def on_training_rows(cv: Any) -> bool:
     return isinstance(cv, str) and cv == TRAINING
 
 
+def is_number_of_folds(cv: Any) -> bool:
+    """Whether `cv` is a number of folds or None, so that the folds are made here and not by the user."""
+    return cv is None or (isinstance(cv, int | np.integer) and not isinstance(cv, bool))
+
+
+def groups_for(cv: Any, training_set: TrainingSet) -> NDArray[np.intp] | None:
+    """The groups that folds receive; a splitter of the user receives those of the user only, not those of copies."""
+    return None if training_set.groups_are_copies and not is_number_of_folds(cv) else training_set.groups
+
+
 def make_splitter(cv: Any, labels: NDArray[Any], groups: NDArray[Any] | None, seed: int | None = None) -> Any:
     """Make a splitter from the user's `cv`. An int makes stratified folds, which do not split groups if there are any.
 
@@ -120,7 +130,7 @@ def make_splitter(cv: Any, labels: NDArray[Any], groups: NDArray[Any] | None, se
     if isinstance(cv, type):
         raise TypeError(f"cv must be a splitter such as {cv.__name__}(), got the class itself")
     cv = 5 if cv is None else cv
-    if not isinstance(cv, int | np.integer) or isinstance(cv, bool):
+    if not is_number_of_folds(cv):
         return check_cv(cv, labels, classifier=True)
     shuffled = {} if seed is None else {"shuffle": True, "random_state": seed}
     if groups is None:
@@ -181,10 +191,20 @@ def _fold_rows(fold: Any, used: NDArray[np.bool_], name: str, number: int) -> li
 def search_folds(cv: Any, training_set: TrainingSet, y: ArrayLike, groups: Any) -> list[Fold]:
     """The inner folds of the user's rows, as indices into the training set, which has no rows of zero weight."""
     labels = np.asarray(y)
+    groups = _of_all_rows(groups_for(cv, training_set), training_set, len(labels)) if groups is None else groups
     index = np.full(len(labels), -1)
     index[training_set.numbers] = np.arange(len(training_set.numbers))
     folds = inner_folds(cv, labels, group_values(groups, len(labels)), index >= 0)
     return [(index[training], index[test]) for training, test in folds]
+
+
+def _of_all_rows(groups: NDArray[np.intp] | None, training_set: TrainingSet, n_rows: int) -> NDArray[np.intp] | None:
+    """The groups of all rows, given those of the training set; each row of zero weight is a group of its own."""
+    if groups is None:
+        return None
+    of_all_rows = groups.max() + 1 + np.arange(n_rows)
+    of_all_rows[training_set.numbers] = groups
+    return of_all_rows
 
 
 def tuning_folds(

@@ -23,7 +23,14 @@ from adacc.data.threads import Threads
 from adacc.data.training_set import TrainingSet
 from adacc.estimators.base import BaseAdditiveClassifier
 from adacc.estimators.decisions import columns_in, decide, thinned
-from adacc.estimators.folds import held_out_weight, members_by_class, repeated_rows, tuning_folds
+from adacc.estimators.duplicates import keep_copies_together
+from adacc.estimators.folds import (
+    held_out_weight,
+    is_number_of_folds,
+    members_by_class,
+    repeated_rows,
+    tuning_folds,
+)
 from adacc.estimators.forest_tuning import OBJECTIVES, TuningRows, tune_forest
 from adacc.estimators.input_validation import columns_of, columns_restored_on_failure, read_training
 from adacc.estimators.monotonic import read_monotonic_cst
@@ -152,6 +159,10 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
     decision : str, dict, array or None, default=None
         Rule by which `predict` decides, such as "recall>=0.9", tuned on the out-of-bag rows or those held out by
         `tuning_cv`; a dict or an array is a cost matrix. See `set_decision` and docs/decisions.md. None: by the votes.
+    duplicates : {"auto", "together", "apart"}, default="auto"
+        Whether bags and the folds of an int `tuning_cv` keep equal rows together, so that no out-of-bag row has a copy
+        in the bag: "auto" if there is evidence that they are copies, with a warning; always ("together") or never
+        ("apart"). Given `groups` and splitters decide alone. See docs/duplicates.md.
     pos_label : label, default=None
         Positive class of a binary problem; None for the rarer class (by summed weight; by rows if weights balance the
         classes).
@@ -207,6 +218,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
     calibration: str | None = "auto"
     tuning_cv: Any = None
     decision: Any = None
+    duplicates: str = "auto"
     pos_label: Any = None
     n_jobs: int | None = None
     verbose: int = 0
@@ -254,6 +266,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
             training_set = read_training(self, X, y, sample_weight, groups)
             growth = read_growth(self.get_params(deep=False) | {"max_depth": None})
             check_growth(growth, len(training_set.y), training_set.table.n_columns)
+            training_set = keep_copies_together(training_set, self.duplicates, is_number_of_folds(self.tuning_cv))
             monotonic_cst = read_monotonic_cst(self, training_set.table.categorical, len(training_set.classes))
             of_classes = members_by_class(training_set.y, len(training_set.classes), self._groups_in_bags(training_set))
             has_gradient_bags = len(training_set.classes) == 2 and monotonic_cst is None

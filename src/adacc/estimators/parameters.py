@@ -95,6 +95,10 @@ SHARED = {
     "auto" means pairs for up to ten classes, and the rest for more. Each problem has its own votes and costs.
     `decision_function` is the sum of tanh(4·margin) over the pairs of a class, or the score of the class against the
     rest.""",
+    "duplicates": """{"auto", "together", "apart"}, default="auto"
+    Whether calibration, decision rule, early stopping and out-of-bag rates keep equal rows on one side of a split:
+    "auto" if there is evidence that they are copies, with a warning; always ("together") or never ("apart"). Given
+    `groups` and splitters decide alone. See docs/duplicates.md.""",
     "pos_label": """label, default=None
     Positive class of a binary problem; None for the rarer class (by summed weight; by rows if weights balance the
     classes). Decision rules, `CostSearchCV` and the displays of

@@ -24,9 +24,10 @@ from adacc.costs import class_costs, cost_matrix, is_cost_matrix
 from adacc.data.threads import Threads
 from adacc.data.training_set import TrainingSet
 from adacc.estimators.base import restore
-from adacc.estimators.booster import BaseBoosting, finish_model, settings_of
+from adacc.estimators.booster import BaseBoosting, finish_model, settings_of, splits_rows
 from adacc.estimators.decisions import columns_in
-from adacc.estimators.folds import on_training_rows, search_folds
+from adacc.estimators.duplicates import keep_copies_together
+from adacc.estimators.folds import is_number_of_folds, on_training_rows, search_folds
 from adacc.estimators.input_validation import columns_of, read_training, set_columns
 from adacc.estimators.monotonic import constrain
 from adacc.estimators.scoring import ranks, read_scoring, score, scores_by_counts, without_predicting
@@ -204,6 +205,8 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_takes_row_costs(settings, sample_cost)
         training_set = read_training(template, X, y, sample_weight, groups, sample_cost=sample_cost)
         check_growth(settings.growth, len(training_set.y), training_set.table.n_columns)
+        splits = is_number_of_folds(self.cv) or splits_rows(settings, spec)
+        training_set = keep_copies_together(training_set, template.duplicates, splits)
         settings = constrain(settings, template, training_set.table.categorical, len(training_set.classes))
         columns = columns_of(template)
         grid = Grid(

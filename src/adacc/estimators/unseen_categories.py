@@ -34,7 +34,7 @@ def warn_of_unseen(table: Table) -> None:
     if table.unseen and not _IGNORED.get():
         columns = {table.name(column): unseen for column, unseen in sorted(table.unseen.items())}
         text = describe_unseen("X", columns, table.n_rows)
-        warnings.warn(text, UnseenCategoryWarning, stacklevel=_stacklevel_of_caller())
+        warnings.warn(text, UnseenCategoryWarning, stacklevel=stacklevel_of_caller())
     table.unseen.clear()
 
 
@@ -51,7 +51,7 @@ def describe_unseen(where: str, columns: Mapping[str, Unseen], n_rows: int) -> s
     )
 
 
-def _stacklevel_of_caller() -> int:
+def stacklevel_of_caller() -> int:
     """The `stacklevel` of the first caller outside adacc and scikit-learn, as `warnings.warn` counts."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("adacc", "sklearn"):

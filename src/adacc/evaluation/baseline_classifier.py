@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from adacc.algorithms.catalog import suggestion
 from adacc.estimators.base import log_of
+from adacc.estimators.duplicates import groups_of_copies
 from adacc.estimators.input_validation import check_labels
 from adacc.evaluation.baselines import BASELINES, Baseline
 from adacc.evaluation.fold_data import FoldData
@@ -42,6 +43,9 @@ class BaselineClassifier(ClassifierMixin, BaseEstimator):
         Whether the groups of `fit` are times, and the splits that choose an encoding or tune a threshold follow them.
     random_state : int
         Random seed.
+    duplicates : {"auto", "together", "apart"}
+        Whether the splits that tune a threshold keep equal rows together: "auto" if there is evidence that they are
+        copies, with a warning. Given groups decide alone. See docs/duplicates.md.
 
     Attributes
     ----------
@@ -62,12 +66,14 @@ class BaselineClassifier(ClassifierMixin, BaseEstimator):
         pos_label: Any = None,
         in_time: bool = False,
         random_state: int = 0,
+        duplicates: str = "auto",
     ) -> None:
         self.method = method
         self.n_estimators = n_estimators
         self.pos_label = pos_label
         self.in_time = in_time
         self.random_state = random_state
+        self.duplicates = duplicates
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Fit to a frame or an array of numbers.
@@ -84,10 +90,12 @@ class BaselineClassifier(ClassifierMixin, BaseEstimator):
         if len(classes) > 2 and baseline.fit_classes is None:
             raise ValueError(f"method {self.method!r} supports two classes only, got {len(classes)}")
         frame = frame.astype({name: "category" for name in frame if _is_text(frame[name])})
-        groups = None if groups is None else np.asarray(groups)
+        copies = groups_of_copies(frame, y, self.duplicates) if groups is None and not self.in_time else None
+        groups = copies if groups is None else np.asarray(groups)
         fold = FoldData(
-            frame, numbers.astype(np.int8), frame.head(0), [self.n_estimators], self.random_state, groups, self.in_time
-        )
+            frame, numbers.astype(np.int8), frame.head(0), [self.n_estimators], self.random_state, groups, self.in_time,
+            duplicates="apart",
+        )  # fmt: skip
         self.feature_names_in_ = np.asarray(frame.columns, dtype=object)
         self.n_features_in_, self.classes_ = frame.shape[1], classes
         self._categories = list(frame.select_dtypes("category"))

@@ -256,7 +256,9 @@ def forest(fold: FoldData) -> ForestScorer:
 
 def fit_forest(fold: FoldData, pos_label: int | None) -> AdaCCForestClassifier:
     tuning_cv = TimeSplit(FOREST_TIME_FOLDS) if fold.in_time else None
-    model = AdaCCForestClassifier(pos_label=pos_label, n_jobs=1, random_state=fold.seed, tuning_cv=tuning_cv)
+    model = AdaCCForestClassifier(
+        pos_label=pos_label, n_jobs=1, random_state=fold.seed, tuning_cv=tuning_cv, duplicates=fold.duplicates
+    )
     return model.fit(fold.X, fold.y, groups=fold.groups)
 
 

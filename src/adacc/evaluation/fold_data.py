@@ -35,6 +35,7 @@ class FoldData:
     seed: int
     groups: NDArray[Any] | None = None
     in_time: bool = False
+    duplicates: str = "auto"  # whether a model that splits its training rows by itself keeps copies of rows together
 
     def tuning_folds(self, n_folds: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
         """At most `n_folds` splits of the training rows that respect groups and times."""

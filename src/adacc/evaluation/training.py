@@ -36,9 +36,12 @@ def fit_method(
     decision: Any = None,  # the decision rule, tuned on rows that are held out as for the calibration
     metric: str | None = None,  # what tuned costs maximize, a name of `adacc.evaluation.measures`; None: F1 or macro F1
     n_jobs: int | None = None,  # number of threads, which does not change the model
+    duplicates: str = "auto",  # whether inner splits keep equal rows together, if there are no groups
 ) -> BaseAdditiveClassifier:
     """Fit a method; unless `costs` are given, costs are tuned on the training rows, by F1 as in the paper."""
-    chosen = make_estimator(method, pos_label, rounds, seed, costs, calibration, in_time, monotonic_cst, metric, n_jobs)
+    chosen = make_estimator(
+        method, pos_label, rounds, seed, costs, calibration, in_time, monotonic_cst, metric, n_jobs, duplicates
+    )
     if decision is not None:
         model = chosen.estimator if isinstance(chosen, CostSearchCV) else chosen
         model.set_params(decision=decision)
@@ -60,10 +63,13 @@ def make_estimator(
     monotonic_cst: dict[str, int] | None = None,
     metric: str | None = None,
     n_jobs: int | None = None,
+    duplicates: str = "auto",
 ) -> BaseAdditiveClassifier | CostSearchCV:
     """The unfitted estimator of `fit_method`; a forest for F1 tunes its threshold for it."""
     if method not in FORESTS:
-        return make_booster(method, pos_label, rounds, seed, costs, calibration, in_time, monotonic_cst, metric, n_jobs)
+        return make_booster(
+            method, pos_label, rounds, seed, costs, calibration, in_time, monotonic_cst, metric, n_jobs, duplicates
+        )
     if costs is not None:
         raise ValueError(f"{method} has no option 'costs' (given {costs!r}); its bags are balanced")
     tuning_cv = TimeSplit(FOREST_TIME_FOLDS) if in_time else None
@@ -72,6 +78,7 @@ def make_estimator(
         random_state=seed,
         calibration=calibration or "auto",
         tuning_cv=tuning_cv,
+        duplicates=duplicates,
         monotonic_cst=monotonic_cst,
         n_jobs=n_jobs,
         objective="f1" if metric == "f1" else "balanced_accuracy",
@@ -90,6 +97,7 @@ def make_booster(
     monotonic_cst: dict[str, int] | None = None,
     metric: str | None = None,
     n_jobs: int | None = None,
+    duplicates: str = "auto",
 ) -> BaseBoosting | CostSearchCV:
     """The unfitted estimator of `fit_method` for a boosting method."""
     folds = TimeSplit(CALIBRATION_FOLDS) if in_time else CALIBRATION_FOLDS
@@ -100,6 +108,7 @@ def make_booster(
         costs=costs,
         calibration=calibration,
         calibration_cv=None if calibration is None else folds,
+        duplicates=duplicates,
         monotonic_cst=monotonic_cst,
         n_jobs=n_jobs,
         **_size(rounds),

@@ -18,7 +18,8 @@ from adacc.comparison.leaderboard import report as as_plain_data
 from adacc.comparison.problem import BaseProblem
 from adacc.comparison.reading import frame_problem
 from adacc.estimators.base import BaseAdditiveClassifier
-from adacc.estimators.settings import read_n_jobs, whole
+from adacc.estimators.duplicates import DUPLICATES
+from adacc.estimators.settings import one_of, read_n_jobs, whole
 from adacc.evaluation.baseline_classifier import BaselineClassifier
 from adacc.evaluation.baselines import BASELINES
 from adacc.evaluation.training import fit_method
@@ -104,11 +105,11 @@ class Comparison:
         labels, positive = self._labels()
         in_time, groups = problem.time is not None, problem.dependence
         if name in BASELINES and name not in FORESTS:
-            baseline = BaselineClassifier(name, plan.rounds, positive, in_time, plan.seed)
+            baseline = BaselineClassifier(name, plan.rounds, positive, in_time, plan.seed, problem.duplicates)
             return baseline.fit(problem.X, labels, groups)
         return fit_method(
             name, problem.X, labels, pos_label=positive, rounds=plan.rounds_of(name), seed=plan.seed,
-            groups=groups, in_time=in_time,
+            groups=groups, in_time=in_time, duplicates=problem.duplicates,
         )  # fmt: skip
 
     def _labels(self) -> tuple[np.ndarray[Any, Any], Any]:
@@ -132,6 +133,7 @@ def compare(
     positive: Any = None,
     groups: Any = None,
     times: Any = None,
+    duplicates: str = "auto",
     metric: str = "balanced_accuracy",
     folds: int = 5,
     repeats: int = 1,
@@ -158,6 +160,9 @@ def compare(
         Groups that splits keep together.
     times : array of shape (n_rows,), default=None
         Times; each fold is trained on earlier rows and tested on later rows.
+    duplicates : {"auto", "together", "apart"}, default="auto"
+        Whether splits keep equal rows together: "auto" if there is evidence that they are copies; always ("together")
+        or never ("apart"). Given `groups` and `times` decide alone. See docs/duplicates.md.
     metric : str, default="balanced_accuracy"
         The measure that ranks the methods.
     folds, repeats : int, default=5 and 1
@@ -186,12 +191,13 @@ def compare(
     whole("repeats", repeats, least=1)
     whole("n_estimators", n_estimators, least=1)
     whole("random_state", random_state, least=0, most=2**32 - 1)
+    one_of("duplicates", duplicates, DUPLICATES)
     n_workers, available = read_n_jobs(n_jobs), available_methods()
     names = list(methods) if isinstance(methods, Iterable) and not isinstance(methods, str) else [methods]
     if not all(isinstance(name, str) for name in names):
         raise TypeError(f"methods must be a name or a list of names, got {methods!r:.80}")
     chosen = expand_methods(names, available)
-    problem = frame_problem(X, y, positive, groups, times)
+    problem = frame_problem(X, y, positive, groups, times, duplicates)
     if not isinstance(metric, str) or metric not in problem.measures:
         known = ", ".join(problem.measures)
         raise ValueError(f"metric must be one of {known} for {len(problem.labels)} classes, got {metric!r}")
