@@ -323,7 +323,7 @@ class TestDataChecks:
         found = data_checks.count_duplicates(problem, splits)
         rows = [tuple(row) for row in X.to_numpy()]
         across = sum(rows[i] in {rows[j] for j in split.train} for split in splits for i in split.test)
-        assert found == {"rows": 3, "across_folds": across, "contradicting": 3}
+        assert found == {"rows": 3, "across_folds": across, "together": False, "contradicting": 3}
         assert across > 0
 
     def test_columns_as_they_are(self):

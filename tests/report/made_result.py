@@ -177,7 +177,7 @@ def data_section():
     return {
         "source": "cells.csv", "target": "diagnosis", "positive": "malignant", "negative": "benign",
         "rows": len(y) + 5, "rows_used": len(y), "positives": int(true.sum()), "columns": columns, "dropped": ["id"],
-        "duplicates": {"rows": 12, "across_folds": 7, "contradicting": 2}, "findings": findings,
+        "duplicates": {"rows": 12, "across_folds": 7, "together": False, "contradicting": 2}, "findings": findings,
     }  # fmt: skip
 
 

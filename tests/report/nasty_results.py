@@ -95,7 +95,7 @@ def undefined():
     made["methods"][4]["metrics"]["gmean"]["low"] = float("nan")
     made["model"]["rounds_history"]["rare_error"][0] = None
     made["model"]["cost"] = 0.3
-    made["data"]["duplicates"] = {"rows": 0, "across_folds": 0, "contradicting": 0}
+    made["data"]["duplicates"] = {"rows": 0, "across_folds": 0, "together": False, "contradicting": 0}
     return made
 
 

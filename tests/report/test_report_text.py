@@ -132,7 +132,7 @@ def test_data_in_words():
         {"name": "age", "kind": "number", "missing": 3, "distinct": 50},
         {"name": "flag", "kind": "boolean", "missing": 0, "distinct": 1},
     ]
-    nothing = {"rows": 0, "across_folds": 0, "contradicting": 0}
+    nothing = {"rows": 0, "across_folds": 0, "together": False, "contradicting": 0}
     data = {"rows": 120, "rows_used": 100, "positives": 4, "positive": "yes", "negative": "no"}
     data |= {"columns": columns, "dropped": ["id"], "duplicates": nothing}
     assert about_data(data) == [
@@ -146,7 +146,10 @@ def test_data_in_words():
 
 
 def test_duplicates_in_words():
-    assert about_duplicates({"rows": 12, "across_folds": 1, "contradicting": 2}) == (
+    assert about_duplicates({"rows": 12, "across_folds": 0, "together": True, "contradicting": 0}) == (
+        "12 rows are duplicates of an earlier row; the folds keep equal rows together."
+    )
+    assert about_duplicates({"rows": 12, "across_folds": 1, "together": False, "contradicting": 2}) == (
         "12 rows are duplicates of an earlier row; 1 test row has a duplicate among the training rows; 2 rows have a "
         "duplicate of the other class."
     )

@@ -217,6 +217,7 @@ def _in_memory(options: Namespace, spec: DecisionSpec | None) -> TrainingResult:
     from adacc.algorithms.catalog import FORESTS
     from adacc.comparison.held_out import problem_of
     from adacc.comparison.splits import check_dependence
+    from adacc.estimators.duplicates import describe_copies
     from adacc.evaluation.training import fit_method
     from adacc.tables import check_features, kinds_of, read_frame_and_cells
 
@@ -237,6 +238,9 @@ def _in_memory(options: Namespace, spec: DecisionSpec | None) -> TrainingResult:
     given, kinds = costs_by_label(options.costs, labels.y), kinds_of(X)
     problem = problem_of(options.data, options.target, X, labels.y, labels.positive, group, time, options.duplicates)
     check_metric(options.metric, problem.measures, len(problem.labels), "--positive trains one class against the rest")
+    if problem.copies is not None:
+        labels_of_classes = list(map(str, problem.labels))
+        echo_note(f"{describe_copies(problem.copies, labels_of_classes, options.duplicates)} (--duplicates)")
     training = {
         "pos_label": labels.positive, "rounds": options.rounds, "costs": given, "calibration": options.calibrate,
         "monotonic_cst": monotonic_by_name(options.monotonic, kinds, labels.y, labels.positive),

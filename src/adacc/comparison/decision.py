@@ -33,8 +33,8 @@ class HeldOutScores:
         """Some of the rows, to tune a rule on."""
         rows = self.rows[which]
         groups = None
-        if problem.group is not None:
-            groups = pd.factorize(problem.group.iloc[rows])[0].astype(np.intp)
+        if problem.time is None and problem.dependence is not None:
+            groups = pd.factorize(problem.dependence[rows])[0].astype(np.intp)
         return LabelledRows(
             self.scores[which], problem.y[rows] == 1, np.ones(len(rows)), groups, folds=self.folds[which]
         )

@@ -236,7 +236,7 @@ def about_duplicates(duplicates: dict[str, Any], other: str = "the other") -> st
     if not rows:
         return "There are no duplicate rows."
     text = f"{counted(rows, 'row')} {_inflected(rows, 'is a duplicate', 'are duplicates')} of an earlier row"
-    if duplicates.get("together"):
+    if duplicates["together"]:
         text += "; the folds keep equal rows together"
     if across:
         text += (
