@@ -200,6 +200,11 @@ def test_commands_say_what_is_wrong(table):
         ((*train, "--cost-column", "amount"), "--cost-column and --alarm-cost must be given together"),
         ((*train, "--alarm-cost", "0", "--cost-column", "amount"), "must be a number above 0, got '0'"),
         ((*train, "--drop", "amount", "--decide", "tuned fn=amount, fp=2"), "for which 'amount' must be a feature"),
+        (
+            ("decide", folder / "m.adacc", "--rule", "cost=[[0, 1], [9, 0]]"),
+            "are not calibrated: train it with --calibrate sigmoid, or put 'tuned' before the rule",
+        ),
+        ((*train, "--memory-limit", "1GB", "--decide", "fn=5, fp=1"), "needs calibrated probabilities, for which"),
         (("decide", folder / "m.adacc", "--rule", "f1"), "give DATA, labelled rows that it was not trained on"),
         (("decide", folder / "m.adacc", folder / "new.csv"), "DATA and --output need a --rule"),
         (("decide", folder / "m.adacc", "--rule", "top=3", "--target", "a"), "--target and --group need DATA"),

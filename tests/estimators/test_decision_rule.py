@@ -427,8 +427,21 @@ def test_what_is_refused(rare, three):
     assert model.decision_ is None
     with pytest.raises(TypeError, match="estimator must have predict_proba, got LinearSVC"):
         DecisionRule(LinearSVC(), "threshold=0.3").fit(X, y)
-    with pytest.warns(UserWarning, match=r"probabilities of this model are not calibrated: fit it with"):
-        model.set_decision({0: 1, 1: 5})
+    for rule in ({0: 1, 1: 5}, "fn=5, fp=1", "fn=amount, fp=1"):
+        message = "probabilities of this model are not calibrated: fit it with calibration='sigmoid', or put 'tuned'"
+        for call in (
+            lambda rule=rule: model.set_decision(rule),
+            lambda rule=rule: model.set_decision(
+                rule, X, y, columns={"amount": np.ones(len(y))} if "am" in rule else None
+            ),
+            lambda rule=rule: clone(model).set_params(decision=rule).fit(X, y),
+            lambda rule=rule: adacc.AdaCCForestClassifier(calibration=None, n_estimators=2, decision=rule).fit(X, y),
+        ):
+            with pytest.raises(ValueError, match=message):
+                call()
+    assert model.decision_ is None
+    with pytest.raises(ValueError, match=r"not calibrated: fit it with calibration='sigmoid'$"):
+        clone(model).set_params(decision=np.ones((3, 3)) - np.eye(3)).fit(*three)
 
 
 def test_calibration_without_folds_uses_five(rare):

@@ -64,13 +64,20 @@ def decide(options: Namespace) -> None:
         return
     output = options.model if options.output is None else options.output
     check_output(output, *([] if options.data is None else [options.data]))
+    from adacc.estimators.decisions import NotCalibratedError
+
     model = model_file.model
-    if spec is None:
-        model.set_decision(None)
-    elif options.data is None:
-        _tune_on_stored(model_file, spec, options)
-    else:
-        _tune_on_table(model_file, spec, options)
+    try:
+        if spec is None:
+            model.set_decision(None)
+        elif options.data is None:
+            _tune_on_stored(model_file, spec, options)
+        else:
+            _tune_on_table(model_file, spec, options)
+    except NotCalibratedError as error:
+        raise ValueError(
+            f"{model_file.path}: {error.reason}: train it with --calibrate sigmoid{error.or_tuned}"
+        ) from None
     model.save(output, model.notes_)
     echo("decision: none; the method decides" if model.decision_ is None else format_decision(model.decision_))
     echo(f"\nwritten to {output}")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from adacc.algorithms.catalog import FORESTS
-from adacc.cli.decisions import other_columns
+from adacc.cli.decisions import expects_calibration, other_columns
 from adacc.cli.options import open_input
 from adacc.cli.progress import progress_bar
 from adacc.cli.train_shared import (
@@ -48,6 +48,12 @@ def train_from_disk(options: Namespace, spec: DecisionSpec | None) -> TrainingRe
         raise ValueError(
             f"the rule {str(spec)!r} needs all rows in memory for cross-validation: train without it, and then set it "
             "with `adacc decide MODEL DATA --rule RULE` on rows that were not used for training"
+        )
+    if expects_calibration(spec):
+        raise ValueError(
+            f"the rule {str(spec)!r} needs calibrated probabilities, for which all rows must be in memory: train "
+            "without it, and then tune a rule with `adacc decide MODEL DATA --rule 'tuned ...'` on rows "
+            "that were not used for training"
         )
     for name in ("metric", "folds"):
         if getattr(options, name):

@@ -55,6 +55,8 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> Array:
         """Score of each row; its sign (two classes) or argmax (more classes) is the prediction.
 
+        A score of 0 predicts the negative class of two; of equal scores, the first of more classes is predicted.
+
         Parameters
         ----------
         X : array, sparse matrix or frame of shape (n_samples, n_features)

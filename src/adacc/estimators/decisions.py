@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
@@ -22,11 +21,6 @@ from adacc.model.fitted import DECIMALS, PROBABILITY_DECIMALS, FittedModel, Tuni
 MAX_STORED_ROWS = 10_000
 """Maximum number of rows of a class whose scores a model keeps."""
 
-NOT_CALIBRATED = (
-    "the decision {!r} minimizes the expected cost, but the probabilities of this model are not calibrated: fit it "
-    "with calibration='sigmoid', or put 'tuned' before the rule"
-)
-
 
 class NeedsTuningRowsError(ValueError):
     """A decision rule must be tuned, but the model does not store what it needs."""
@@ -34,6 +28,17 @@ class NeedsTuningRowsError(ValueError):
     def __init__(self, reason: str) -> None:
         super().__init__(f"{reason}: give rows X and y that the model was not trained on")
         self.reason = reason
+
+
+class NotCalibratedError(ValueError):
+    """A decision rule minimizes the expected cost, but the probabilities of the model are not calibrated."""
+
+    def __init__(self, rule: str, n_classes: int) -> None:
+        self.reason = (
+            f"the decision {rule!r} minimizes the expected cost, but the probabilities of this model are not calibrated"
+        )
+        self.or_tuned = ", or put 'tuned' before the rule" if n_classes == 2 else ""
+        super().__init__(f"{self.reason}: fit it with calibration='sigmoid'{self.or_tuned}")
 
 
 def split_columns(
@@ -110,7 +115,7 @@ def decide(
     spec = rounded(spec.for_classes(model.classes))
     positive = model.positive_class
     if positive is None:
-        _warn_uncalibrated(model, spec)
+        _check_calibrated(model, spec)
         return untuned(spec, 0)
     missing = [name for name in spec.columns if name not in columns]
     if tuning is None or (missing and not spec.is_ranked):
@@ -120,7 +125,7 @@ def decide(
                 f"the decision {str(spec)!r} must be tuned, but the model does not store {reason}"
             )
         tuning = None
-    _warn_uncalibrated(model, spec)
+    _check_calibrated(model, spec)
     decision = untuned(spec, positive)
     if tuning is None or spec.is_ranked:
         return decision
@@ -156,9 +161,10 @@ def achieved_on(
     return measures_of_alerts(decision.spec, rows, alert, np.ones(len(alert), dtype=bool))
 
 
-def _warn_uncalibrated(model: FittedModel, spec: DecisionSpec) -> None:
+def _check_calibrated(model: FittedModel, spec: DecisionSpec) -> None:
+    """Refuse rules by expected cost if the probabilities are only a ranking: they would alert on most rows."""
     if model.calibrator is None and spec.kind in ("cost", "row_cost") and not spec.tuned:
-        warnings.warn(NOT_CALIBRATED.format(str(spec)), UserWarning, stacklevel=4)
+        raise NotCalibratedError(str(spec), len(model.classes))
 
 
 def columns_in(X: Any, spec: DecisionSpec | None) -> dict[str, NDArray[Any]]:

@@ -165,7 +165,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         ("apart"). Given `groups` and splitters decide alone. See docs/duplicates.md.
     pos_label : label, default=None
         Positive class of a binary problem; None for the rarer class (by summed weight; by rows if weights balance the
-        classes).
+        classes). A score of 0 and a leaf with equal class weights predict the other one, the negative class.
     n_jobs : int, default=None
         Number of threads, which fit different bags; -1 for all cores. The result does not depend on it.
     verbose : int, default=0

@@ -101,8 +101,8 @@ SHARED = {
     `groups` and splitters decide alone. See docs/duplicates.md.""",
     "pos_label": """label, default=None
     Positive class of a binary problem; None for the rarer class (by summed weight; by rows if weights balance the
-    classes). Decision rules, `CostSearchCV` and the displays of
-    `adacc.inspect` refer to it. In training it affects ties only, which are predicted as the negative class.""",
+    classes). Decision rules, `CostSearchCV` and the displays of `adacc.inspect` refer to it. In training it affects
+    ties only: a score of 0 and a leaf with equal class weights predict the negative class, not the first one.""",
     "n_iter_no_change": """int, default=None
     Early stopping: stop when the balanced accuracy on held-out rows has not improved for this many rounds, and keep
     the rounds up to the best one. None: no early stopping.""",
