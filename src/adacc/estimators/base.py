@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from os import PathLike
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,7 @@ from adacc.docstrings import described
 from adacc.estimators.decisions import decide, split_columns
 from adacc.estimators.folds import check_groups
 from adacc.estimators.input_validation import check_labels, check_weight, columns_of, read_table, set_columns
+from adacc.estimators.parameter_hints import check_constructor, hint
 from adacc.estimators.saving import save
 from adacc.estimators.settings import whole
 from adacc.estimators.unseen_categories import warn_of_unseen
@@ -51,6 +52,27 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
     pos_label: Any
     fitted_model_: FittedModel
     notes_: dict[str, Any]
+
+    def __new__(cls, *args: Any, **parameters: Any) -> Self:
+        if args or parameters:
+            check_constructor(cls, args, parameters)
+        return super().__new__(cls)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters of this estimator, as in scikit-learn.
+
+        Parameters
+        ----------
+        **params
+            Parameters by name.
+
+        Returns
+        -------
+        self
+        """
+        if (said := hint(self._get_param_names(), params)) is not None:
+            raise ValueError(f"{type(self).__name__} has {said}")
+        return super().set_params(**params)
 
     def decision_function(self, X: Any) -> Array:
         """Score of each row; its sign (two classes) or argmax (more classes) is the prediction.
