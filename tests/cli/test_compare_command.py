@@ -566,7 +566,7 @@ def test_a_forest_that_wins_is_described_and_trained_as_printed(here):
     assert command(*shlex.split(model["train_command"])[1:])[0] == 0
     trained = adacc.load("clinic.adacc")
     assert (trained.n_estimators, trained.n_iter_) == ("auto", model["rounds"])
-    shares = dict(zip(trained.feature_names_in_, trained.feature_importances_, strict=True))
+    shares = dict(zip(trained.feature_names_in_, trained.fitted_model_.effect_shares(), strict=True))
     assert {each["feature"]: each["share"] for each in model["importances"]} == pytest.approx(
         {name: share for name, share in shares.items() if share}
     )

@@ -88,12 +88,17 @@ def shares(out):
     return dict(re.findall(r"^(\w+) +(\d+\.\d+)%?  #*$", out, flags=re.M))
 
 
+def effect_shares(model):
+    sizes = np.array([np.mean(curve.values.std(axis=0)) for curve in model.shape_functions(n_pairs=0)])
+    return sizes / sizes.sum()
+
+
 @pytest.mark.parametrize("target", ["outcome", "size"])
 def test_what_a_model_uses(folder, target):
     model = adacc.load(folder / f"{target}.adacc")
     code, out, err = command("explain", folder / f"{target}.adacc")
     assert (code, err) == (0, "")
-    due = {name: 100 * share for name, share in zip(FEATURES, model.feature_importances_, strict=True) if share}
+    due = {name: 100 * share for name, share in zip(FEATURES, effect_shares(model), strict=True) if share}
     found = {name: float(share) for name, share in shares(out).items()}
     assert found == pytest.approx(due, abs=0.051)
     assert list(found.values()) == sorted(found.values(), reverse=True)
@@ -120,7 +125,7 @@ def test_what_a_model_of_trees_uses_its_curves_and_pairs(folder, tmp_path, name,
     code, out, err = command("explain", folder / f"{name}.adacc", "--report", tmp_path / "r.html")
     assert (code, err) == (0, "")
     assert out.startswith(f"{folder / f'{name}.adacc'}: {about.format(model.n_iter_)}")
-    due = {name: 100 * share for name, share in zip(FEATURES, model.feature_importances_, strict=True) if share}
+    due = {name: 100 * share for name, share in zip(FEATURES, effect_shares(model), strict=True) if share}
     assert {name: float(share) for name, share in shares(out).items()} == pytest.approx(due, abs=0.051)
     for feature in due:
         assert f"\n\n{feature}\n  " in out
@@ -164,7 +169,7 @@ def test_a_model_that_uses_nothing_says_so(tmp_path):
     assert command("explain", tmp_path / "m.adacc")[1].splitlines() == [
         f"{tmp_path / 'm.adacc'}: adaboost, 1 round, positive class y, negative class x.",
         "",
-        "Feature importances (share of the votes):",
+        "Effect of each feature on the score (standard deviation of its shape function, share of the sum):",
         "(1 is not used)",
     ]
 

@@ -401,11 +401,11 @@ class TestModel:
         due.fit(problem.X, problem.y)
         np.testing.assert_array_equal(fitted.predict_proba(problem.X), due.predict_proba(problem.X))
         found = describe_model(fitted, 1)
-        shares = dict(zip(problem.X, fitted.feature_importances_.tolist(), strict=True))
+        shares = dict(zip(problem.X, fitted.fitted_model_.effect_shares().tolist(), strict=True))
         assert {each["feature"]: each["share"] for each in found.pop("importances")} == {
             name: share for name, share in shares.items() if share
         }
-        assert len(found.pop("shapes")) == min(9, np.count_nonzero(fitted.feature_importances_))
+        assert len(found.pop("shapes")) == min(9, len(shares))
         nothing = {"cost": None, "main_share": None, "rounds_history": None}
         assert found == {"rounds": len(fitted.estimators_), "bags": 7 + 3 + 5 + 5, **nothing}
         with pytest.raises(ValueError, match="adacc-forest has no option 'costs'"):
@@ -460,8 +460,8 @@ class TestModel:
             due = curves[shape["feature"]].values.tolist()
             assert shape["y"][: len(due)] == due
         assert found["rounds_history"]["round"] == [1, 2, 3, 4]
-        most = problem.X.columns[fitted.feature_importances_.argmax()]
-        assert found["importances"][0] == {"feature": most, "share": fitted.feature_importances_.max()}
+        effects = fitted.fitted_model_.effect_shares()
+        assert found["importances"][0] == {"feature": problem.X.columns[effects.argmax()], "share": effects.max()}
 
 
 def test_versions_are_those_in_use():

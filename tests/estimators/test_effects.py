@@ -1,7 +1,9 @@
 """Changing a cost, an option or the data must change what it should, and nothing must agree by accident."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.datasets import make_classification
 from support import DETERMINISTIC, WITH_COSTS
 
 import adacc
@@ -172,3 +174,27 @@ def test_pos_label_decides_ties_only():
     assert [model.predict([[0.0]])[0] for model in balanced] == [1, 0]
     models = [adacc.AdaBoostClassifier(pos_label=label).fit(X, y) for label in (0, 1)]
     np.testing.assert_array_equal(models[0].predict(X), models[1].predict(X))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        adacc.AdaCC1Classifier(n_estimators=100),
+        adacc.AdaCC1Classifier(n_estimators=15, max_depth=4),
+        adacc.AdaCCForestClassifier(n_estimators=20, random_state=0),
+    ],
+)
+def test_noise_has_small_effects_and_a_large_share_of_the_votes(model):
+    """A noise column of 200 categories gets most votes, as each level can separate a few rows."""
+    X, y = make_classification(1200, 3, n_informative=3, n_redundant=0, weights=[0.9], flip_y=0.1, random_state=3)
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(X.round(), columns=list("abc")).assign(noise=rng.normal(size=1200))
+    X["levels"] = pd.Series(rng.integers(0, 200, 1200)).astype(str).astype("category")
+    model.fit(X, y)
+    votes, effects = model.feature_importances_, model.fitted_model_.effect_shares()
+    assert votes[4] > 0.15
+    assert effects[3:].max() < effects[:3].max()  # boosting deep trees without bags does learn some noise
+    assert effects[4] < 0.5 * votes[4]
+    assert effects.sum() == pytest.approx(1.0)
+    found = model.explain(X, background=X).importance().to_numpy()
+    assert np.corrcoef(effects, found)[0, 1] > 0.85 > np.corrcoef(votes, found)[0, 1]

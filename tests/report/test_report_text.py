@@ -192,7 +192,7 @@ def test_a_forest_is_told_by_trees_and_bags():
     model["importances"] = [{"feature": "age", "share": 0.6}, {"feature": "bmi", "share": 0.4}]
     told = about_model(model, "yes")
     assert told["summary"] == (
-        "F with 1,000 trees on 100 bags uses 2 features; 100% of the importance is on ‘age’ and ‘bmi’."
+        "F with 1,000 trees on 100 bags uses 2 features; 100% of the effects are those of ‘age’ and ‘bmi’."
     )
     assert told["rounds"] == []
 

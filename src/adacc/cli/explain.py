@@ -1,4 +1,4 @@
-"""`adacc explain`: feature importances and shape functions of a model, and explanations of rows."""
+"""`adacc explain`: effects of the features and shape functions of a model, and explanations of rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 examples:
-  adacc explain fraud.adacc                         feature importances and shape functions
+  adacc explain fraud.adacc                         effects of the features, shape functions
   adacc explain fraud.adacc claims.csv --top 5      importances on these rows
   adacc explain fraud.adacc new.csv --row 17        explain the prediction of row 17
   adacc explain fraud.adacc new.csv --row 17 --background usual.csv
@@ -38,7 +38,7 @@ MIN_BAR_WIDTH = 12
 def add_parser_to(commands: Any) -> None:
     top: ArgumentParser = commands.add_parser(
         "explain", help="Explain a model, or its prediction of a row.", epilog=EXAMPLES,
-        description="Show the feature importances of a model and the shape function of each feature. The\n"
+        description="Show the importance of each feature of a model and its shape function. The\n"
         "score of stumps is exactly the sum of these functions; trees have joint effects of\n"
         "features as well. The prediction of a row is explained exactly for both (Shapley values).",
     )  # fmt: skip
@@ -46,7 +46,7 @@ def add_parser_to(commands: Any) -> None:
     top.add_argument(
         "data", nargs="?", metavar="DATA",
         help="Background rows: importance is then the mean absolute contribution to the scores of these rows instead "
-        "of the share of the votes. - is standard input. The table must fit in memory.",
+        "of the standard deviation of the shape functions. - is standard input. The table must fit in memory.",
     )  # fmt: skip
     top.add_argument(
         "--background", metavar="FILE",
@@ -194,7 +194,8 @@ def _format_model(
 
     names = list(model_file.model.fitted_model_.column_names)
     if X is None:
-        sizes, title = model_file.model.feature_importances_.tolist(), "Feature importances (share of the votes):"
+        sizes = model_file.model.fitted_model_.effect_shares().tolist()
+        title = "Effect of each feature on the score (standard deviation of its shape function, share of the sum):"
         shown = [format_percent(size) for size in sizes]
     else:
         sizes = explain(model_file.model, X, X, background).importance().tolist()

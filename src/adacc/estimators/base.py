@@ -383,7 +383,7 @@ class BaseAdditiveClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def feature_importances_(self) -> Array:
-        """Normalized share of each feature in the votes; sums to 1 unless no round splits."""
+        """Share of each feature in the votes; sums to 1 unless no round splits. Noise has a share, too."""
         return self._model.feature_importances()
 
     def __sklearn_is_fitted__(self) -> bool:

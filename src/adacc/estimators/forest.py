@@ -184,7 +184,9 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
     estimator_weights_ : ndarray of shape (n_iter_,)
         Vote of each tree in its booster. In the forest, all boosters on bags of the same kind have the same weight.
     feature_importances_ : ndarray of shape (n_features,)
-        Importance of each feature: its normalized share of the votes.
+        Share of each feature in the votes of the trees, by the gains of the splits. Like the impurity-based importance
+        of scikit-learn it is too large for features with many values, also for noise; ``explain(X).importance()`` on
+        new rows is not affected as much.
     oob_balanced_accuracy_ : float
         Balanced accuracy on the rows out of the bags, or held out by `tuning_cv`; NaN if a class has no such row. It is
         slightly optimistic, as the threshold and the weights of the bags were tuned on the same rows.

@@ -34,7 +34,8 @@ def describe_model(
 ) -> dict[str, Any]:
     """Importances, shape functions and training history of a model: ``"model"`` of a report.
 
-    A model of more than two classes, whose `positive` is None, has importances only.
+    A model of more than two classes, whose `positive` is None, has importances only. Importances are those of
+    `FittedModel.effect_shares`.
 
     Shape functions increase the score of the positive class where they are above 0; only those of the most important
     features are included. The value for missing values is included for the features in `gaps`; None: for all. Those of
@@ -42,7 +43,7 @@ def describe_model(
     to the training rows, and the share is None. The rounds of a forest are summed over its bags, and it has no history.
     """
     at = None if positive is None else model.classes_.tolist().index(positive)
-    names, shares = list(model.fitted_model_.column_names), model.feature_importances_
+    names, shares = list(model.fitted_model_.column_names), model.fitted_model_.effect_shares()
     order = [j for j in np.argsort(-shares, kind="stable").tolist() if shares[j] > 0.0]
     curves = None if at is None else model.shape_functions(_background(model, X), n_pairs=0)
     return {

@@ -64,11 +64,11 @@ class ImportanceDisplay(Display):
                 else:
                     axes.bar(at, table[method], width, **bar)
             if horizontal:
-                axes.set(xlabel="importance (share of the votes)", ylim=(n_features - 0.5, -0.5))
+                axes.set(xlabel="share of the votes", ylim=(n_features - 0.5, -0.5))
                 axes.set_yticks(positions, list(map(str, table.index)))
                 axes.grid(False, axis="y")
             else:
-                axes.set(ylabel="importance (share of the votes)")
+                axes.set(ylabel="share of the votes")
                 axes.set_xticks(positions, list(map(str, table.index)))
                 axes.grid(False, axis="x")
             if n_methods > 1:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
-from adacc.algorithms.base import Array
+from adacc.algorithms.base import ROUNDING, Array
 from adacc.data.binning import BinMapper, CategoryBins
 from adacc.data.category_levels import Unseen
 from adacc.data.columns import Table
@@ -149,6 +149,19 @@ class FittedModel:
         by_round = self.ensemble.models.importances(self.n_features)
         summed: Array = self.ensemble.votes.mean(axis=1) @ by_round
         return summed / (summed.sum() or 1.0)
+
+    def effect_shares(self) -> Array:
+        """Standard deviation of each shape function over its steps or categories, as a share of their sum.
+
+        Shape functions of trees are main effects. In contrast to the votes, in which every split on noise counts,
+        opposite effects of several splits cancel out.
+        """
+        explainer = make_explainer(self.ensemble, None, None, self.column_names, self.classes)
+        curves = explainer.shape_functions(None, n_pairs=0)
+        sizes = np.array([np.std(curve.values, axis=0).mean() for curve in curves])
+        # A feature of a single category and missing values has one step; rounding errors are no effect.
+        sizes[sizes <= ROUNDING] = 0.0
+        return sizes / (sizes.sum() or 1.0)
 
     @property
     def is_additive(self) -> bool:

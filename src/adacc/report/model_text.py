@@ -55,7 +55,7 @@ def _summary(model: dict[str, Any]) -> str:
     if not used:
         return f"{text} no feature."
     names = [quoted(each["feature"]) for each in used[:3]]
-    most = f"{100 * sum(each['share'] for each in used[:3]):.0f}% of the importance is on {listed(names)}"
+    most = f"{100 * sum(each['share'] for each in used[:3]):.0f}% of the effects are those of {listed(names)}"
     return f"{text} {counted(len(used), 'feature')}; {most}."
 
 
