@@ -197,4 +197,4 @@ def test_noise_has_small_effects_and_a_large_share_of_the_votes(model):
     assert effects[4] < 0.5 * votes[4]
     assert effects.sum() == pytest.approx(1.0)
     found = model.explain(X, background=X).importance().to_numpy()
-    assert np.corrcoef(effects, found)[0, 1] > 0.85 > np.corrcoef(votes, found)[0, 1]
+    assert np.corrcoef(effects, found)[0, 1] > 0.5 + np.corrcoef(votes, found)[0, 1]

@@ -146,8 +146,8 @@ ATTRIBUTES = {
     "estimator_errors_": """ndarray of shape (n_models,)
     Weighted error of each of the `estimators_`.""",
     "feature_importances_": """ndarray of shape (n_features,)
-    Share of each feature in the votes of the weak learners, in trees by the gains of the splits. Like the impurity-based
-    importance of scikit-learn it is too large for features with many values, also for noise; that of
+    Share of each feature in the votes of the weak learners, in trees by the gains of the splits. Like the importance
+    by impurity of scikit-learn it is too large for features with many values, also for noise; that of
     ``explain(X).importance()`` on new rows is affected less.""",
     "history_": """dict of ndarray
     One entry for each of the `estimators_`: ``alpha``, ``weighted_error``, ``normaliser``, ``bound`` (running product
