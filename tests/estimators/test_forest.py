@@ -494,3 +494,19 @@ def test_a_forest_without_out_of_bag_errors_can_be_saved(tmp_path, n_rows):
     assert model.oob_balanced_accuracy_ <= 1.0
     model.save(tmp_path / "model.adacc")
     assert adacc.load(tmp_path / "model.adacc").oob_balanced_accuracy_ == model.oob_balanced_accuracy_
+
+
+def test_a_rule_is_tuned_on_a_sample_of_a_large_class_and_its_report_counts_it(monkeypatch):
+    """The figures count the sampled rows; the weights give every class its rows of the training set."""
+    from adacc.cli.decisions import format_decision
+
+    X, y = make_classification(1500, 5, weights=[0.9], random_state=0)
+    monkeypatch.setattr(bagging, "MAX_OOB_ROWS_OF_CLASS", 400)
+    model = adacc.AdaCCForestClassifier(**SMALL, decision="recall>=0.8").fit(X, y)
+    oob, report = model.fitted_model_.tuning_scores, model.decision_.report
+    assert (report.n_rows, report.n_positive) == (400 + y.sum(), y.sum()) == (len(oob.scores), oob.is_positive.sum())
+    np.testing.assert_allclose([oob.weight[~oob.is_positive].sum(), oob.weight.sum()], [(y == 0).sum(), len(y)])
+    alert = oob.scores >= model.decision_.threshold
+    assert report.achieved["alerts_per_1000"].value == pytest.approx(1000 * np.average(alert, weights=oob.weight))
+    said = format_decision(model.decision_).splitlines()[0]
+    assert f"measured on {400 + y.sum()} out-of-bag rows, {y.sum()} positive (at most 400 random rows of each" in said

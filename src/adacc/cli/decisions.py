@@ -169,9 +169,12 @@ def format_decision(decision: Decision) -> str:
     report = decision.report
     if report is None:
         return f"decision: {decision}"
+    from adacc.boosting.bagging import MAX_OOB_ROWS_OF_CLASS
+
+    sample = f" (at most {MAX_OOB_ROWS_OF_CLASS:,} random rows of each class, weighted to represent all of them)"
     lines = [
-        f"decision: {decision.rule}, measured on {report.n_rows:,} {report.rows} rows, {report.n_positive:,} positive; "
-        "in brackets the 95% interval for as many new rows"
+        f"decision: {decision.rule}, measured on {report.n_rows:,} {report.rows} rows, {report.n_positive:,} positive"
+        f"{sample if report.rows == 'out-of-bag' else ''}; in brackets the 95% interval for as many new rows"
     ]
     if decision.threshold is not None and report.threshold is not None:
         lines.append(f"  threshold: {decision.statistic_name} >= {_format(report.threshold)}")

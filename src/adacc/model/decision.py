@@ -61,7 +61,8 @@ class DecisionReport:
     rows : str
         The rows it was measured on: "out-of-bag", "held-out", "training" or "given".
     n_rows, n_positive : int
-        Number of these rows, and of the positive ones among them.
+        Number of these rows, and of the positive ones among them. Of a large class they are a random sample, at most
+        3,000 out-of-bag rows, that is weighted to represent all rows of the class.
     achieved : dict of Interval
         By measure: "recall", "precision", "alerts_per_1000", for some rules also "fbeta" or "mean_cost".
     threshold : Interval or None
