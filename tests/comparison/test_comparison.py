@@ -209,7 +209,8 @@ class TestVerdict:
             twins.add(outcome._replace(method="adacc2"))
         first, second = twins.table()
         assert (first["name"], second["name"]) == ("adacc1", "adacc2")  # the order of the plan
-        assert second["versus_best"] == {"difference": 0.0, "p": 1.0, "significant": False}
+        equal = {"difference": 0.0, "low": 0.0, "high": 0.0, "folds": 6, "p": 1.0, "significant": False}
+        assert second["versus_best"] == equal
 
     def test_what_was_done_before_a_stop_counts(self, held):
         problem, splits, plan, outcomes = held

@@ -146,7 +146,9 @@ def methods_section():
     for method in methods[1:]:
         behind = np.array(method["metrics"]["balanced_accuracy"]["by_fold"]) - best
         p = float(stats.ttest_1samp(behind, 0.0).pvalue) if behind.any() else 1.0
-        method["versus_best"] = {"difference": float(behind.mean()), "p": p, "significant": p < 0.05}
+        low, high = stats.t.interval(0.95, FOLDS - 1, behind.mean(), stats.sem(behind)) if behind.any() else (0.0, 0.0)
+        interval = {"low": float(low), "high": float(high), "folds": FOLDS}
+        method["versus_best"] = {"difference": float(behind.mean()), **interval, "p": p, "significant": p < 0.05}
     return methods
 
 

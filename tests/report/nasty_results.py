@@ -67,7 +67,7 @@ def stopped():
         for values in method["metrics"].values():
             values |= {"std": None, "low": None, "high": None, "by_fold": values["by_fold"][:1]}
         if method["versus_best"]:
-            method["versus_best"] |= {"p": None, "significant": False}
+            method["versus_best"] |= {"low": None, "high": None, "folds": 1, "p": None, "significant": False}
     return made
 
 

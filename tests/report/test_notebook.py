@@ -58,10 +58,15 @@ def test_the_table_has_the_same_figures():
         found = method["metrics"]["balanced_accuracy"]
         assert (label, mean) == (method["label"], shown("balanced_accuracy", found["mean"]))
         assert interval == f"{100 * found['low']:.1f} to {100 * found['high']:.1f}%"
-        different = rank == 1 or method["versus_best"]["significant"]
-        assert place == (str(rank) if different else f"{rank} ≈")
+        versus = method["versus_best"] or {"p": None}
+        is_like_best = versus["p"] is not None and not versus["significant"]
+        assert place == (f"{rank} ≈" if is_like_best else str(rank))
         assert (p == "") == (rank == 1)
     assert "<th>Balanced accuracy</th>" in html
+
+
+def test_without_a_test_no_method_is_marked():
+    assert "≈" not in to_html(stopped(), "")
 
 
 class Tags(HTMLParser):

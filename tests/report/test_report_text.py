@@ -23,8 +23,9 @@ def method(label, own=True, ba=0.8, tpr=0.83, tnr=0.85, versus=None):
     return told | {"cost": None, "failed": None, "versus_best": versus}
 
 
-def versus(difference, p, significant=False):
-    return {"difference": difference, "p": p, "significant": significant}
+def versus(difference, p, significant=False, low=None, high=None, folds=5):
+    interval = {"low": low, "high": high, "folds": folds}
+    return {"difference": difference, **interval, "p": p, "significant": significant}
 
 
 def result(*methods):
@@ -52,12 +53,54 @@ def test_significant_difference():
 
 
 def test_one_fold_cannot_be_tested():
-    first, _ = summary(result(method("A"), method("B", versus=versus(-0.1, None))))
+    first, _ = summary(result(method("A"), method("B", versus=versus(-0.1, None, folds=1))))
     assert first.endswith("which cannot be tested with one fold.")
 
 
+def test_a_difference_without_a_spread_cannot_be_tested():
+    first, _ = summary(result(method("A"), method("B", versus=versus(-0.1, None))))
+    assert first.endswith("which cannot be tested as it is the same in all folds.")
+
+
+@pytest.mark.parametrize(
+    ("tpr", "tnr", "said"),
+    [
+        (0.9996, 1.0, "it finds 99.96 of 100 rows of ‘yes’ (true positives) and raises 0 false alarms per 100"),
+        (1.0, 0.9996, "it finds 100 of 100 rows of ‘yes’ (true positives) and raises 0.04 false alarms per 100"),
+        (0.00001, 0.99, "it finds 0.001 of 100 rows of ‘yes’ (true positives) and raises 1 false alarm per 100"),
+    ],
+)
+def test_only_all_rows_are_100_of_100_and_only_none_are_0(tpr, tnr, said):
+    assert said in summary(result(method("A", tpr=tpr, tnr=tnr)))[0]
+
+
+def test_a_small_lead_has_its_size():
+    behind = method("B", versus=versus(-0.0003, 0.01, True))
+    first, _ = summary(result(method("A"), behind))
+    assert plain(first).endswith(
+        "It is ahead of B by 0.030 percentage points of balanced accuracy, a significant difference (p = 0.010)."
+    )
+
+
+def test_a_rank_that_contradicts_the_significance_is_explained():
+    """B is closer to the best than C, but significantly different, as its difference varies less."""
+    behind = [
+        method("B", versus=versus(-0.02, 0.03, True, -0.03, -0.01)),
+        method("C", versus=versus(-0.05, 0.2, False, -0.11, 0.01)),
+    ]
+    _, more = summary(result(method("A"), *behind))
+    assert (
+        "B is significantly different from the best and C, which ranks lower, is not, since its difference varies more "
+        "over the folds: the 95% intervals of the differences are −3.0 to −1.0 and −11.0 to +1.0."
+    ) in more
+    assert "which ranks lower" not in summary(result(method("A"), *behind[::-1]))[1]
+    assert [row["versus_best"]["spread"] for row in ranking(result(method("A"), *behind))["rows"]] == [
+        "", "−3.0 to −1.0, p\xa0=\xa00.030", "−11.0 to +1.0, p\xa0=\xa00.20",
+    ]  # fmt: skip
+
+
 def test_equal_methods():
-    first, _ = summary(result(method("A"), method("B", versus=versus(-0.0001, 0.9))))
+    first, _ = summary(result(method("A"), method("B", versus=versus(0.0, 1.0))))
     assert first.endswith("It is equal to B.")
 
 

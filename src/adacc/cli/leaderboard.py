@@ -21,7 +21,7 @@ from adacc.comparison.leaderboard import Leaderboard
 from adacc.evaluation.measures import FORMATS, shown, spread
 from adacc.report import multiclass_text, text
 from adacc.report.multiclass_text import confusions, has_several_classes
-from adacc.report.text import about_data, counted, finished
+from adacc.report.text import about_data, counted, finished, is_like_best
 
 SHOWN = (
     "balanced_accuracy", "gmean", "tpr", "tnr", "f1", "macro_f1", "auc", "average_precision", "opm", "brier", "seconds",
@@ -134,8 +134,7 @@ def _unfinished(protocol: Mapping[str, Any]) -> str:
 
 
 def _final_line(rank: int, method: Mapping[str, Any]) -> Line:
-    versus = method["versus_best"]
-    mark = "≈" if versus and not versus["significant"] else ""
+    mark = "≈" if is_like_best(dict(method)) else ""
     values = {name: (each["mean"], each["std"]) for name, each in method["metrics"].items()}
     return Line(f"{mark}{rank}", method["label"], values)
 

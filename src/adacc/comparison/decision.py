@@ -68,6 +68,8 @@ def describe_decision(problem: BinaryProblem, found: HeldOutScores) -> dict[str,
     today = None if problem.today is None else problem.today[rows]
     spec, reason = _recommend(today) if several_folds else (None, "only one fold is complete, and rules need another")
     alert = found.alerts(spec, problem)[tested]
+    if spec is not None and spec.kind == "alerts" and today is not None:
+        reason += f" (on the test rows it raises {int(alert.sum()):,}, and today’s decisions {int(today.sum()):,})"
     assessment = assess(
         DecidedRows(is_positive, alert, found.scores[tested], today, groups=_groups(problem, rows)),
         {} if problem.subgroups is None else {name: each.iloc[rows] for name, each in problem.subgroups.items()},
@@ -94,7 +96,7 @@ def _groups(problem: BinaryProblem, rows: NDArray[np.intp]) -> NDArray[np.intp] 
 def _recommend(today: NDArray[np.bool_] | None) -> tuple[DecisionSpec | None, str]:
     """A rule, and why it is recommended."""
     if today is not None and today.any():
-        return _as_many_as(today), "it raises as many alerts as today’s decisions, and so needs the same capacity"
+        return _as_many_as(today), "its tuning allows at most as many alerts as today’s decisions raise"
     return read_decision("f1"), "it balances recall and precision, where neither the costs nor a capacity are known"
 
 

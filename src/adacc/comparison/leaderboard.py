@@ -156,17 +156,24 @@ class Leaderboard:
         return found
 
     def _against_best(self, ranked: list[str]) -> dict[str, dict[str, Any]]:
-        """Difference of each method from the best on their common splits, with Holm-corrected p-values."""
-        versus, p_values = {}, {}
+        """Difference of each method from the best on their common splits, its 95 % interval and Holm's p-value.
+
+        The p-value is None if there are fewer than two common splits, or if the difference is the same on all of them.
+        """
+        versus: dict[str, dict[str, Any]] = {}
+        p_values: dict[str, float] = {}
         for name in ranked[1:]:
             best, own = self.measures[ranked[0]], self.measures[name]
             both = sorted(best.keys() & own.keys())
             differences = [own[split][self.metric] - best[split][self.metric] for split in both]
+            difference = float(np.mean(differences)) if both else None
+            versus[name] = {"difference": difference, "low": None, "high": None, "p": None, "folds": len(both)}
             if len(both) < 2:
-                versus[name] = {"difference": float(np.mean(differences)) if both else None, "p": None}
                 continue
             test = resampled_t_test(differences, _test_per_train(self.splits))
-            versus[name], p_values[name] = {"difference": test.mean}, test.p_value
+            if not math.isnan(test.p_value):
+                versus[name] |= {"low": test.mean - test.margin, "high": test.mean + test.margin}
+                p_values[name] = test.p_value
         for name, p_value in zip(p_values, holm(list(p_values.values())), strict=True):
             versus[name]["p"] = float(p_value)
         return {

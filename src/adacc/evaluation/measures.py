@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from math import nan
+from math import floor, log10, nan
 from typing import Any
 
 
@@ -162,12 +162,26 @@ def gap(name: str, difference: float) -> str:
 
     Examples
     --------
-    >>> gap("balanced_accuracy", -0.0123), gap("auc", 0.004)
-    ('1.2 percentage points of balanced accuracy', '0.004 of AUC')
+    >>> gap("balanced_accuracy", -0.0123), gap("auc", 0.004), gap("auc", 0.00012)
+    ('1.2 percentage points of balanced accuracy', '0.004 of AUC', '0.00012 of AUC')
     """
-    if FORMATS[name].percent:
-        return f"{100 * abs(difference):.1f} percentage points of {in_sentence(name)}"
-    return f"{shown(name, abs(difference))} of {in_sentence(name)}"
+    size, points = abs(difference) * FORMATS[name].factor, " percentage points" if FORMATS[name].percent else ""
+    text = f"{size:.1f}" if points else shown(name, size)
+    if float(text.replace(",", "")) == 0.0:
+        text = f"{size:.{1 - floor(log10(size))}f}" if size else "0"  # two digits of what would be shown as 0
+    return f"{text}{points} of {in_sentence(name)}"
+
+
+def signed_difference(name: str, difference: float) -> str:
+    """A difference in the unit of the measure, with its sign.
+
+    Examples
+    --------
+    >>> signed_difference("balanced_accuracy", -0.0123), signed_difference("auc", 0.004)
+    ('−1.2', '+0.004')
+    """
+    digits = 1 if FORMATS[name].percent else 3
+    return f"{difference * FORMATS[name].factor:+.{digits}f}".replace("-", "−")
 
 
 def in_sentence(name: str) -> str:

@@ -15,6 +15,9 @@ from scipy.special import stdtr, stdtrit
 
 Array = NDArray[np.float64]
 
+EQUAL_DIFFERENCES = 1e-9
+"""Differences that vary relatively less are equal but for rounding."""
+
 
 def ranks(scores: ArrayLike) -> Array:
     """Rank of each method on each set; ties get the mean of their ranks.
@@ -197,7 +200,10 @@ def chi_square_of_shares(parts: ArrayLike, wholes: ArrayLike) -> float:
 
 
 class Compared(NamedTuple):
-    """Mean of paired differences over cross-validation splits, half of its 95 % interval, and its p-value."""
+    """Mean of paired differences over cross-validation splits, half of its 95 % interval, and its p-value.
+
+    The p-value is NaN if the differences are equal but not 0, as they have no variance to compare the mean with.
+    """
 
     mean: float
     margin: float
@@ -227,9 +233,9 @@ def resampled_t_test(differences: ArrayLike, test_per_train: float) -> Compared:
     if values.ndim != 1 or len(values) < 2:
         raise ValueError(f"differences must have at least two values, got the shape {values.shape}")
     mean, n_splits = float(values.mean()), len(values)
+    if np.allclose(values, mean, rtol=EQUAL_DIFFERENCES, atol=0.0):
+        return Compared(mean, 0.0, 1.0 if mean == 0.0 else float("nan"))
     error = float(np.sqrt((1 / n_splits + test_per_train) * values.var(ddof=1)))
-    if error == 0.0:
-        return Compared(mean, 0.0, 1.0 if mean == 0.0 else 0.0)
     df = n_splits - 1
     return Compared(mean, error * float(stdtrit(df, 0.975)), float(2 * stdtr(df, -abs(mean) / error)))
 

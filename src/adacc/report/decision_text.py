@@ -6,7 +6,7 @@ from typing import Any
 
 from adacc.evaluation.group_tests import FEW_POSITIVES
 from adacc.model.decision_spec import DecisionSpec
-from adacc.report.numbers import significant
+from adacc.report.numbers import percent, significant
 from adacc.report.text import NAMES_MAX, listed, p_value, quoted
 
 FIGURES = {
@@ -41,7 +41,7 @@ def figure(name: str, value: float | None) -> str:
     if value is None:
         return "–"
     if name in PERCENT:
-        return f"{100 * value:.1f}%"
+        return f"{percent(value, 1)}%"
     return f"{value:.3f}" if name in ("auc", "average_precision") else significant(value, 3)
 
 

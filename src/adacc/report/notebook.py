@@ -11,7 +11,7 @@ from math import ceil, floor, log10
 from typing import Any, NamedTuple
 
 from adacc.evaluation.measures import FORMATS, MISSING, in_sentence, shown
-from adacc.report.text import finished
+from adacc.report.text import finished, is_like_best
 
 BLUE, ORANGE = "#0072B2", "#D55E00"
 ROW, LABEL_WIDTH, PLOT_WIDTH, TOP, BOTTOM, LABEL_MAX = 22, 210, 330, 24, 34, 30
@@ -57,7 +57,7 @@ def _table(methods: Sequence[dict[str, Any]], metric: str) -> str:
         low, high = (shown(metric, found[end]) for end in ("low", "high"))
         interval = "" if MISSING in (low, high) else f"{low.removesuffix('%')} to {high}"
         seconds = shown("seconds", method["metrics"]["seconds"]["mean"])
-        place = f"{rank} ≈" if rank > 1 and not versus.get("significant") else str(rank)
+        place = f"{rank} ≈" if is_like_best(method) else str(rank)
         cells = (place, method["label"], shown(metric, found["mean"]), interval, shown_p(versus.get("p")), seconds)
         rows += "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
     heads = ("", "method", FORMATS[metric].label, "95% interval", "p", "seconds")

@@ -19,6 +19,21 @@ def significant(value: float, digits: int) -> str:
     return text.replace("-", "−")
 
 
+def percent(share: float, digits: int) -> str:
+    """A share in per cent, without the sign. Only shares of 0 and 1 are 0 and 100: others get up to four more digits.
+
+    Examples
+    --------
+    >>> percent(0.8342, 1), percent(0.99961, 1), percent(0.00002, 1), percent(1.0, 1), percent(0.0, 0)
+    ('83.4', '99.96', '0.002', '100.0', '0')
+    """
+    for more in range(5):
+        text = f"{100 * share:.{digits + more}f}"
+        if 0.0 < float(text) < 100.0:
+            return text
+    return f"{100 * share:.{digits}f}"
+
+
 def signed(value: float) -> str:
     """A contribution to a score, with its sign and two decimals.
 

@@ -14,11 +14,12 @@ from adacc.evaluation.measures import (
     Measure,
     in_sentence,
     shown,
+    signed_difference,
     spread,
 )
 from adacc.report.multiclass_text import has_several_classes
 from adacc.report.numbers import signed, significant
-from adacc.report.text import Method, finished, is_like_best, mean, p_value, share
+from adacc.report.text import Method, difference_interval, finished, is_like_best, mean, p_value, share
 
 Table = dict[str, Any]
 COLUMNS_OPEN_MAX = 12
@@ -77,16 +78,15 @@ def _cost(method: Method) -> dict[str, Any]:
 
 
 def versus_best(method: Method, metric: str) -> dict[str, Any]:
-    """Difference of a method from the best, and its p-value."""
+    """Difference of a method from the best, its 95 % interval and its p-value."""
     versus = method["versus_best"]
     if versus is None:
         return cell("best", 0.0)
     difference, p = versus["difference"], versus["p"]
     if difference is None:
         return cell(MISSING)
-    digits = 1 if FORMATS[metric].percent else 3
-    size = f"{difference * FORMATS[metric].factor:+.{digits}f}".replace("-", "−")
-    return cell(size, -abs(difference), "" if p is None else p_value(p))
+    about = ", ".join(text for text in (difference_interval(method, metric), "" if p is None else p_value(p)) if text)
+    return cell(signed_difference(metric, difference), -abs(difference), about)
 
 
 def failures(result: dict[str, Any]) -> list[dict[str, str]]:

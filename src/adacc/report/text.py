@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from adacc.evaluation.measures import gap, shown
-from adacc.report.numbers import significant
+from adacc.evaluation.measures import gap, shown, signed_difference
+from adacc.report.numbers import percent, significant
 
 Method = dict[str, Any]
-EQUAL = 0.0005  # smaller differences are called equal: they would be printed as 0.0 percentage points
+EQUAL = 1e-9  # smaller differences come from rounding
 NAMES_MAX, LABEL_LENGTH_MAX = 5, 60  # names listed in a sentence, and characters of a label, before they are cut
 
 
@@ -78,6 +78,7 @@ def compose(result: dict[str, Any], of_rates: Callable[[Method], str], of_counts
     more = (
         closest_rival(best, others, metric),
         not_significantly_different(others),
+        rank_and_significance(others, metric),
         of_counts(best),
         "All measures are on test rows that the model was not fitted on.",
     )
@@ -108,16 +109,14 @@ def counts_of_best(best: Method, positive: str) -> str:
 
 
 def per_hundred(share: float) -> str:
-    """A share in per cent, with one decimal near 0 and 100.
+    """A share in per cent, with decimals near 0 and 100, which only 0 and 1 are.
 
     Examples
     --------
-    >>> per_hundred(0.834), per_hundred(0.004), per_hundred(0.9962), per_hundred(1.0)
-    ('83', '0.4', '99.6', '100')
+    >>> per_hundred(0.834), per_hundred(0.004), per_hundred(0.9962), per_hundred(0.9996), per_hundred(1.0)
+    ('83', '0.4', '99.6', '99.96', '100')
     """
-    value = 100 * share
-    text = f"{value:.1f}" if min(value, 100 - value) < 2 else f"{value:.0f}"
-    return text.removesuffix(".0")
+    return percent(share, 1 if min(share, 1 - share) < 0.02 else 0).removesuffix(".0")
 
 
 def lead_over_second(best: Method, others: list[Method], metric: str) -> str:
@@ -151,6 +150,34 @@ def lead(method: Method, metric: str) -> str:
     return f"ahead of {method['label']} by {gap(metric, difference)}, {significance(versus)}"
 
 
+def rank_and_significance(others: list[Method], metric: str) -> str:
+    """Why a method is significantly different from the best and another one, ranked lower, is not; empty if none is."""
+    tested = [method for method in others if (method["versus_best"] or {}).get("p") is not None]
+    for i, first in enumerate(tested):
+        later = next((each for each in tested[i + 1 :] if is_like_best(each)), None)
+        if not is_like_best(first) and later is not None:
+            return (
+                f"{first['label']} is significantly different from the best and {later['label']}, which ranks lower, "
+                f"is not, since its difference varies more over the folds: the 95% intervals of the differences are "
+                f"{difference_interval(first, metric)} and {difference_interval(later, metric)}."
+            )
+    return ""
+
+
+def difference_interval(method: Method, metric: str) -> str:
+    """The interval of the difference from the best, which Holm's correction does not widen; empty if there is none.
+
+    Examples
+    --------
+    >>> difference_interval({"versus_best": {"low": -0.031, "high": 0.004}}, "balanced_accuracy")
+    '−3.1 to +0.4'
+    """
+    versus = method["versus_best"] or {}
+    if versus.get("low") is None:
+        return ""
+    return f"{signed_difference(metric, versus['low'])} to {signed_difference(metric, versus['high'])}"
+
+
 def significance(versus: dict[str, Any]) -> str:
     r"""Whether a difference is significant.
 
@@ -158,11 +185,11 @@ def significance(versus: dict[str, Any]) -> str:
     --------
     >>> significance({"p": 0.2, "significant": False}), significance({"p": 0.0001, "significant": True})
     ('not a significant difference (p\xa0=\xa00.20)', 'a significant difference (p\xa0<\xa00.001)')
-    >>> significance({"p": None, "significant": False})
+    >>> significance({"p": None, "significant": False, "folds": 1})
     'which cannot be tested with one fold'
     """
     if versus["p"] is None:
-        return "which cannot be tested with one fold"
+        return f"which cannot be tested {'with one fold' if versus['folds'] < 2 else 'as it is the same in all folds'}"
     return f"{'a' if versus['significant'] else 'not a'} significant difference ({p_value(versus['p'])})"
 
 
@@ -272,4 +299,4 @@ def share(part: int, whole: int) -> str:
     if not whole:
         return "–"
     value = 100 * part / whole
-    return f"{value:.1f}%" if value >= 1 or not value else f"{significant(value, 2)}%"
+    return f"{percent(part / whole, 1)}%" if value >= 1 or not value else f"{significant(value, 2)}%"
