@@ -247,7 +247,7 @@ class TestCurves:
         rng = np.random.default_rng(n)
         y = (rng.random(n) < 0.2).astype(np.int8)
         probability = np.clip(np.round(rng.normal(0.3 + 0.3 * y, 0.2), 3 if n > 100 else 1), 0, 1)
-        found = curves.pooled(y, probability, probability > 0.5)
+        found = curves.pooled(y, probability, probability > 0.5, np.arange(len(y)) % 3)
         thresholds = found["thresholds"]
         assert 2 < len(thresholds["at"]) <= curves.CURVE_POINTS_MAX
         assert thresholds["at"] == sorted(thresholds["at"])
@@ -256,6 +256,12 @@ class TestCurves:
         ):
             assert caught == (probability[y == 1] >= at).sum()
             assert alarms == (probability[y == 0] >= at).sum()
+        assert max(len(f"{at:.12g}") for at in thresholds["at"]) <= 6  # as few digits as are needed
+        half = np.isin(np.arange(n) % 3, [0, 2])
+        for name, label in (("true_positives", 1), ("false_positives", 0)):
+            due = [(probability[half & (y == label)] >= at).sum() for at in thresholds["at"]]
+            assert thresholds["half"][name] == due
+            assert thresholds["half"]["default"][name] == (probability[half & (y == label)] > 0.5).sum()
         assert (thresholds["true_positives"][0], thresholds["false_positives"][0]) == (
             y.sum(),
             n - y.sum(),
@@ -275,7 +281,7 @@ class TestCurves:
         rng = np.random.default_rng(1)
         y = (rng.random(80) < 0.3).astype(np.int8)
         probability = np.round(rng.random(80), 2)
-        found = curves.pooled(y, probability, probability > 0.5)
+        found = curves.pooled(y, probability, probability > 0.5, np.arange(len(y)) % 3)
         fpr, tpr, _ = sk.roc_curve(y, probability, drop_intermediate=False)
         np.testing.assert_allclose(found["roc"]["fpr"][::-1], fpr, atol=1e-5)
         np.testing.assert_allclose(found["roc"]["tpr"][::-1], tpr, atol=1e-5)
@@ -284,7 +290,10 @@ class TestCurves:
         np.testing.assert_allclose(found["pr"]["recall"], recall[:-1], atol=1e-5)
 
     def test_certainty_still_has_a_threshold_above_it(self):
-        found = curves.pooled(np.array([0, 1, 1]), np.array([0.0, 1.0, 1.0]), np.array([False, True, True]))
+        found = curves.pooled(
+            np.array([0, 1, 1]), np.array([0.0, 1.0, 1.0]), np.array([False, True, True]), np.zeros(3)
+        )
+        assert found["thresholds"]["half"] is None
         assert found["thresholds"]["at"][-1] > 1
         assert found["thresholds"]["true_positives"] == [2, 2, 0]
         json.dumps(found, allow_nan=False)

@@ -119,10 +119,17 @@ def pooled_of(true, found):
         }
         for b in np.unique(bins)
     ]
+    first = np.arange(len(p)) % 2 == 0
+    own = [int((said & rows & first).sum()) for rows in (true, ~true) for said in (decided, ~decided)]
+    half = {
+        "true_positives": [int(((p >= t) & true & first).sum()) for t in at],
+        "false_positives": [int(((p >= t) & ~true & first).sum()) for t in at],
+        "default": confusion_counts(*own),
+    }
     return {
         "roc": {"fpr": fpr, "tpr": tpr},
         "pr": {"recall": recall, "precision": precision},
-        "thresholds": {"at": at, "true_positives": caught, "false_positives": alarms, "default": nearest},
+        "thresholds": {"at": at, "true_positives": caught, "false_positives": alarms, "default": nearest, "half": half},
         "positives": int(true.sum()),
         "negatives": int((~true).sum()),
         "default": confusion_counts(tp, fn, fp, tn),

@@ -108,6 +108,12 @@ def test_the_slider_by_keyboard(report):
     index = thresholds["default"] + 1
     assert shown_counts(report) == counted(probability >= thresholds["at"][index])
     assert float(report.inner_text("#threshold-value")) == pytest.approx(thresholds["at"][index], rel=1e-3)
+    for _ in range(5):
+        report.keyboard.press("ArrowLeft")
+        assert shown_counts(report) == counted(probability >= float(report.inner_text("#threshold-value")))
+    report.keyboard.press("End")
+    for _ in range(len(thresholds["at"]) - 1 - index):
+        report.keyboard.press("ArrowLeft")
     assert f"{thresholds['true_positives'][index]} true positives" in report.get_attribute(
         "#threshold", "aria-valuetext"
     )
@@ -137,6 +143,31 @@ def test_costs_and_the_cheapest_threshold(report):
     assert report.locator("#cheapest").is_disabled()
     report.fill("#cost-missed", "0")
     assert report.locator("#cheapest").is_enabled()
+
+
+@pytest.mark.parametrize(("missed", "alarm"), [(12.5, 2.0), (1.0, 1.0), (1.0, 40.0)])
+def test_the_saving_is_measured_on_rows_that_did_not_choose_the_threshold(report, missed, alarm):
+    true, found = predictions()
+    method = method_at(0)
+    p, decided = (found[method["name"]][key] for key in ("probability", "decided"))
+    at, first = method["pooled"]["thresholds"]["at"], np.arange(len(p)) % 2 == 0
+
+    def cost(alert, rows):
+        return missed * (true & ~alert & rows).sum() + alarm * (~true & alert & rows).sum()
+
+    measured = 0.0
+    for chosen_on in (first, ~first):
+        costs = [cost(p >= threshold, chosen_on) for threshold in at]
+        measured += cost(p >= at[int(np.argmin(costs))], ~chosen_on)
+    own = cost(decided, np.ones(len(p), dtype=bool))
+    saved = int(np.floor(100 * (own - measured) / own + 0.5))
+    said = "as much as" if saved == 0 else f"{abs(saved)}% {'less' if saved > 0 else 'more'} than"
+    report.select_option("#threshold-method", label=method["label"])
+    report.fill("#cost-missed", str(missed))
+    report.fill("#cost-alarm", str(alarm))
+    assert report.inner_text("#verdict").endswith(
+        f"Chosen on half of the folds and measured on the other half, it costs {said} the default threshold."
+    )
 
 
 def test_choosing_a_measure_and_methods(report):

@@ -73,5 +73,5 @@ class BinaryProblem(BaseProblem):
         # Precision without positive predictions counts as 0 in the mean over folds.
         return {**found, "precision": float(np.nan_to_num(found["precision"]))}
 
-    def pooled(self, rows: NDArray[np.intp], predictions: Predictions) -> dict[str, Any]:
-        return curves.pooled(self.y[rows], predictions.probabilities, predictions.scores > 0.0)
+    def pooled(self, rows: NDArray[np.intp], predictions: Predictions, folds: NDArray[np.intp]) -> dict[str, Any]:
+        return curves.pooled(self.y[rows], predictions.probabilities, predictions.scores > 0.0, folds)

@@ -275,9 +275,13 @@ def _timed(split: int, method: str, predict: Callable[[], Predictions | ClassPre
     return Outcome(split, method, None if error else predictions, before + watch.seconds, error)
 
 
-def pool_predictions(outcomes: Sequence[Outcome], splits: Sequence[Split]) -> tuple[NDArray[np.intp], Any]:
-    """Test rows and their predictions, concatenated over the splits of one repeat."""
-    of_splits = [(splits[each.split].test, each.predictions) for each in outcomes if each.predictions is not None]
-    kind: Any = type(of_splits[0][1])
-    arrays = zip(*(predictions[:2] for _, predictions in of_splits), strict=True)
-    return np.concatenate([rows for rows, _ in of_splits]), kind(*map(np.concatenate, arrays))
+def pool_predictions(
+    outcomes: Sequence[Outcome], splits: Sequence[Split]
+) -> tuple[NDArray[np.intp], Any, NDArray[np.intp]]:
+    """Test rows, their predictions and their splits, concatenated over the splits of one repeat."""
+    done = [(each.split, each.predictions) for each in outcomes if each.predictions is not None]
+    kind: Any = type(done[0][1])
+    arrays = zip(*(predictions[:2] for _, predictions in done), strict=True)
+    tests = [splits[split].test for split, _ in done]
+    folds = np.repeat([split for split, _ in done], list(map(len, tests)))
+    return np.concatenate(tests), kind(*map(np.concatenate, arrays)), folds

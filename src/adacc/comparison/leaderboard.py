@@ -117,15 +117,12 @@ class Leaderboard:
 
     def pooled(self, name: str) -> dict[str, Any]:
         """Curves and counts of a method on the pooled test rows of the first repeat."""
-        rows, predictions = pool_predictions(self._of_first_repeat(name), self.splits)
-        return self.problem.pooled(rows, predictions)
+        return self.problem.pooled(*pool_predictions(self._of_first_repeat(name), self.splits))
 
     def held_out(self, name: str) -> HeldOutScores:
         """The scores of a method of two classes on the test rows of the first repeat."""
-        outcomes = self._of_first_repeat(name)
-        rows, predictions = pool_predictions(outcomes, self.splits)
-        folds = [np.full(len(self.splits[each.split].test), each.split) for each in outcomes if each.predictions]
-        return HeldOutScores(rows, np.concatenate(folds), predictions.scores)
+        rows, predictions, folds = pool_predictions(self._of_first_repeat(name), self.splits)
+        return HeldOutScores(rows, folds, predictions.scores)
 
     def _of_first_repeat(self, name: str) -> list[Outcome]:
         outcomes = self._in_order(name)

@@ -61,7 +61,7 @@ class MulticlassProblem(BaseProblem):
         recalls = found.pop("recall")
         return {**found, "recall": dict(zip(map(str, self.classes), recalls, strict=True))}
 
-    def pooled(self, rows: NDArray[np.intp], predictions: ClassPredictions) -> dict[str, Any]:
+    def pooled(self, rows: NDArray[np.intp], predictions: ClassPredictions, folds: NDArray[np.intp]) -> dict[str, Any]:
         """The confusion matrix (rows are true classes), and the recall of each class with its Wilson interval."""
         counts = confusion(self.y[rows], predictions.predicted, labels=range(len(self.classes))).astype(int)
         return {

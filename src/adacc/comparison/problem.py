@@ -49,8 +49,8 @@ class BaseProblem(ABC):
         """The measures of predictions of some rows, without the seconds."""
 
     @abstractmethod
-    def pooled(self, rows: NDArray[np.intp], predictions: Any) -> dict[str, Any]:
-        """Counts and curves of predictions of the test rows of all folds, as plain data."""
+    def pooled(self, rows: NDArray[np.intp], predictions: Any, folds: NDArray[np.intp]) -> dict[str, Any]:
+        """Counts and curves of predictions of the test rows of all `folds`, as plain data."""
 
     @cached_property
     def dependence(self) -> NDArray[Any] | None:

@@ -123,7 +123,7 @@ def _rule(card: dict[str, Any]) -> list[str]:
         return ["No rule: the class of the highest score is predicted."]
     lines = [rule["words"]]
     if rule["rule"] is not None:
-        threshold = "" if rule["threshold"] is None else f", threshold {rule['threshold']:.4g}"
+        threshold = "" if rule["threshold"] is None else f", threshold {rule['threshold']:.10g}"
         lines.insert(0, f"{code(rule['rule'])}{threshold}.")
     if rule["stated"] is not None:
         stated = rule["stated"]

@@ -242,7 +242,9 @@ def _curves(result: dict[str, Any]) -> list[dict[str, Any]]:
     curves = []
     for method in text.finished(result):
         if pooled := method.get("pooled"):
-            curves.append({"name": method["name"], "label": method["label"], **_rounded(pooled)})
+            # Thresholds keep all digits, as a rounded one would select other rows.
+            exact = {"thresholds": pooled["thresholds"]}
+            curves.append({"name": method["name"], "label": method["label"], **_rounded(pooled), **exact})
     return curves
 
 

@@ -12,7 +12,7 @@ function chooseThreshold() {
     find("counts-method").textContent = chosen.label;
     showCounts("now", now, costs);
     showCounts("own", chosen.default, costs);
-    const at = shortNumber(chosen.thresholds.at[slider.value]);
+    const at = exactNumber(chosen.thresholds.at[slider.value]);
     find("threshold-value").textContent = at;
     slider.setAttribute("aria-valuetext", `${at}: ${count(now.true_positives)} true positives, ${count(now.false_positives)} false positives`);
     find("verdict").textContent = verdict(chosen, costs);
@@ -75,10 +75,28 @@ function showCounts(column, counts, costs) {
 function verdict(method, costs) {
   if (!costs) return "Costs must be numbers of at least 0.";
   const index = cheapest(method, costs);
-  const [least, own] = [total(countsAt(method, index), costs), total(method.default, costs)];
-  const text = `The cheapest threshold is ${shortNumber(method.thresholds.at[index])}, at a cost of ${money(least)}`;
-  const saved = Math.round(100 * (own - least) / own);
-  return saved > 0 ? `${text}: ${saved}% less than at the default threshold.` : `${text}.`;
+  const least = total(countsAt(method, index), costs);
+  return `The cheapest threshold on these rows is ${exactNumber(method.thresholds.at[index])}, at a cost of ${money(least)}.${tested(method, costs)}`;
+}
+
+// What a threshold saves on other rows than those it is chosen on: each half of the folds chooses for the other.
+function tested(method, costs) {
+  const own = total(method.default, costs);
+  if (!method.thresholds.half || !own) return "";
+  const halves = halvesOf(method);
+  const cost = total(countsAt(halves[1], cheapest(halves[0], costs)), costs) + total(countsAt(halves[0], cheapest(halves[1], costs)), costs);
+  const saved = Math.round(100 * (own - cost) / own);
+  const than = saved ? `${Math.abs(saved)}% ${saved > 0 ? "less" : "more"} than` : "as much as";
+  return ` Chosen on half of the folds and measured on the other half, it costs ${than} the default threshold.`;
+}
+
+// Half of the folds, and the other half, as methods.
+function halvesOf(method) {
+  const { half } = method.thresholds;
+  const first = { ...half, positives: half.default.true_positives + half.default.false_negatives, negatives: half.default.false_positives + half.default.true_negatives };
+  const rest = (name) => method.thresholds[name].map((all, index) => all - half[name][index]);
+  const second = { true_positives: rest("true_positives"), false_positives: rest("false_positives"), positives: method.positives - first.positives, negatives: method.negatives - first.negatives };
+  return [first, second].map(({ positives, negatives, ...counts }) => ({ positives, negatives, thresholds: { at: method.thresholds.at, ...counts } }));
 }
 
 function feedCosts(method, costs, index) {
@@ -91,6 +109,7 @@ function money(number) {
   return number.toLocaleString("en-US", { maximumFractionDigits: 2 });
 }
 
-function shortNumber(number) {
-  return number.toLocaleString("en-US", { maximumSignificantDigits: 4 });
+// All digits: a rounded threshold would select other rows.
+function exactNumber(number) {
+  return String(number);
 }
