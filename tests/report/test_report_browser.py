@@ -161,7 +161,7 @@ def test_the_saving_is_measured_on_rows_that_did_not_choose_the_threshold(report
         measured += cost(p >= at[int(np.argmin(costs))], ~chosen_on)
     own = cost(decided, np.ones(len(p), dtype=bool))
     saved = int(np.floor(100 * (own - measured) / own + 0.5))
-    said = "as much as" if saved == 0 else f"{abs(saved)}% {'less' if saved > 0 else 'more'} than"
+    said = "about as much as" if saved == 0 else f"{abs(saved)}% {'less' if saved > 0 else 'more'} than"
     report.select_option("#threshold-method", label=method["label"])
     report.fill("#cost-missed", str(missed))
     report.fill("#cost-alarm", str(alarm))

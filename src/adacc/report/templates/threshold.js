@@ -86,7 +86,7 @@ function tested(method, costs) {
   const halves = halvesOf(method);
   const cost = total(countsAt(halves[1], cheapest(halves[0], costs)), costs) + total(countsAt(halves[0], cheapest(halves[1], costs)), costs);
   const saved = Math.round(100 * (own - cost) / own);
-  const than = saved ? `${Math.abs(saved)}% ${saved > 0 ? "less" : "more"} than` : "as much as";
+  const than = saved ? `${Math.abs(saved)}% ${saved > 0 ? "less" : "more"} than` : "about as much as";
   return ` Chosen on half of the folds and measured on the other half, it costs ${than} the default threshold.`;
 }
 
