@@ -231,6 +231,25 @@ def test_a_baseline_that_is_a_feature_is_named(folder):
     assert "column 'a' of --baseline-column is a feature of the model" in err
 
 
+def test_figures_of_training_rows_are_called_optimistic(folder):
+    """Of the same rows, of some of them, of new ones; and where the model stores no fingerprints."""
+    options = ["--report", folder / "s.html", "--model-card", folder / "s.md", "--json", folder / "e.json"]
+    model = folder / "recall.adacc"
+    for data, said in (("train.csv", "all rows, or nearly all, are training rows of the model"), ("new.csv", "")):
+        code, _, err = command("evaluate", model, folder / data, *options)
+        assert code == 0
+        assert ("the figures are optimistic" in err) == bool(said)
+        result = json.loads((folder / "e.json").read_text())
+        assert result["training_rows"] == (1.0 if said else 0.0)
+        for text in ((folder / "s.html").read_text(), (folder / "s.md").read_text()):
+            assert said in text
+            assert ("none was found among the training rows" in text) != bool(said)
+    code, _, err = command("decide", model, folder / "train.csv", "--rule", "f1", "-o", folder / "f1.adacc")
+    assert (code, "the rule is tuned on scores that are optimistic" in err) == (0, True)
+    adacc.load(model).save(folder / "bare.adacc", notes={"target": "label"})
+    assert evaluated(folder, model="bare.adacc", data="train.csv")[0]["training_rows"] is None
+
+
 @pytest.fixture(scope="module")
 def patients(folder, tmp_path_factory):
     """The table with each row four times, as visits of one patient."""

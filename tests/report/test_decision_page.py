@@ -37,6 +37,7 @@ def result(**changed):
         "positive": "fraud",
         "negative": "fine",
         "assessment": assess(decided, groups, times).to_dict(),
+        "training_rows": 0.123,
         "calibration": check_calibration(decided.is_positive, 1 / (1 + np.exp(-decided.scores))).to_dict(),
         "decision_rule": {
             "rule": "recall>=0.8", "words": "Words.", "statistic": "score", "threshold": 1.2,

@@ -11,7 +11,7 @@ from adacc.cli.evaluate import LabelReader
 from adacc.cli.files import check_output
 from adacc.cli.model_file import ModelFile, open_model_file
 from adacc.cli.options import add_model, add_text_format, path
-from adacc.cli.terminal import echo
+from adacc.cli.terminal import echo, echo_note
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -114,18 +114,24 @@ def _read_rows(
     import numpy as np
 
     from adacc.estimators.folds import check_groups
+    from adacc.evaluation.fingerprints import SeenRows
     from adacc.model.fitted import TuningScores
+    from adacc.report.decision_text import of_training_rows
     from adacc.tables.errors import TableError, source_name
 
     reader, others = LabelReader(model_file, source_name(options.data), target), other_columns(spec, model_file.kinds)
     keep = dict.fromkeys([target, *others, *([] if options.group is None else [options.group])])
+    seen = SeenRows(model_file.notes.get("training_rows"))
     true, scores, groups, columns = [], [], [], []
     for X, kept in model_file.open(options, keep):
+        seen.add(X)
         true.append(reader.read(kept[target]))
         scores.append(model_file.scores(X))
         columns.append(rule_columns(spec, X, kept, options.decimal))
         if options.group is not None:
             groups.append(kept[options.group].to_numpy())
+    if seen.share():
+        echo_note(f"{of_training_rows(seen.share())}: the rule is tuned on scores that are optimistic")
     if not true:
         raise TableError(f"{source_name(options.data)} has no rows, only column names")
     together = {name: np.concatenate([each[name] for each in columns]) for name in spec.columns}

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+    from adacc.evaluation.fingerprints import SeenRows
     from adacc.model.decision import Decision
     from adacc.model.decision_spec import DecisionSpec
 
@@ -115,6 +116,8 @@ def evaluate(options: Namespace) -> None:
 def _result(model_file: ModelFile, options: Namespace, target: str) -> dict[str, Any]:
     """All results as plain data."""
     import adacc
+    from adacc.evaluation.fingerprints import SeenRows
+    from adacc.report.decision_text import of_training_rows
     from adacc.schemas import head
 
     costs, decision = read_costs_given(options), model_file.rule(options)
@@ -123,7 +126,10 @@ def _result(model_file: ModelFile, options: Namespace, target: str) -> dict[str,
             f"column {options.baseline_column!r} of --baseline-column is a feature of the model, which is then not "
             "independent of today's decisions"
         )
-    scored, kept, columns = _score_rows(model_file, decision, costs, options, target)
+    seen = SeenRows(model_file.notes.get("training_rows"))
+    scored, kept, columns = _score_rows(model_file, decision, costs, options, target, seen)
+    if seen.share():
+        echo_note(f"{of_training_rows(seen.share())}: the figures are optimistic")
     is_binary, groups = model_file.positive is not None, number_groups(kept, options)
     check = None
     if decision is not None and is_binary:
@@ -138,6 +144,7 @@ def _result(model_file: ModelFile, options: Namespace, target: str) -> dict[str,
         "decision": None if decision is None else decision.rule,
         "decision_check": check,
         "rows": len(scored[0]),
+        "training_rows": seen.share(),
         **(_binary_result(model_file, groups, *scored) if is_binary else multiclass_result(model_file.labels, *scored)),
     }
     if is_binary and (options.json is not None or options.model_card is not None or report_options(options)):
@@ -165,7 +172,12 @@ def _write(model_file: ModelFile, result: dict[str, Any], options: Namespace, ve
 
 
 def _score_rows(
-    model_file: ModelFile, decision: Decision | None, costs: DecisionSpec | None, options: Namespace, target: str
+    model_file: ModelFile,
+    decision: Decision | None,
+    costs: DecisionSpec | None,
+    options: Namespace,
+    target: str,
+    seen: SeenRows,
 ) -> tuple[list[NDArray[Any]], pd.DataFrame, dict[str, NDArray[Any]]]:
     """What is known of each row: arrays, the columns of the decision report, and those that the rule and costs name.
 
@@ -185,6 +197,7 @@ def _score_rows(
     ranked, named, kept_columns = decision is not None and decision.spec.is_ranked, [], []
     for X, kept in model_file.open(options, dict.fromkeys([target, *others, *reported])):
         found: dict[str, NDArray[Any]] = {}
+        seen.add(X)
         for spec in specs:
             found |= rule_columns(spec, X, kept, options.decimal)
         of_rule = {} if decision is None else {name: found[name] for name in decision.spec.columns}

@@ -47,7 +47,7 @@ def write_evaluation_card(options: Namespace, model_file: ModelFile, result: dic
         "rows": printable(rows),
         "command": printable(command_line(options, "model", "data")),
         "versions": versions(),
-        "seen": "Not checked: whether the model was trained on some of the rows that the figures come from.",
+        "seen": _seen(result["training_rows"]),
     }
     if "assessment" in result:
         figures |= {"assessment": result["assessment"], "calibration": result["calibration"]}
@@ -55,6 +55,17 @@ def write_evaluation_card(options: Namespace, model_file: ModelFile, result: dic
         figures |= {"by_class": _with_intervals(result["by_class"]), "measures": result["measures"]}
     training = {**_training(model_file.notes), "date": None, "versions": None}
     _write(options, model_file, model_file.notes, training, figures)
+
+
+def _seen(share: float | None) -> str:
+    """Whether the figures come from training rows of the model."""
+    from adacc.report.decision_text import of_training_rows
+
+    if share is None:
+        return "Not checked: whether the model was trained on some of the rows that the figures come from."
+    if share:
+        return f"The figures are optimistic: {of_training_rows(share)}."
+    return "The figures come from rows of which none was found among the training rows of the model."
 
 
 def _training(notes: dict[str, Any]) -> dict[str, Any]:

@@ -192,6 +192,8 @@ def train(options: Namespace) -> None:
         "source": options.data,
         "class_rows": class_rows(trained),
     }
+    if trained.fingerprints is not None:
+        notes["training_rows"] = trained.fingerprints
     trained.model.save(options.model, notes)
     result = describe(options, trained)
     if options.model_card is not None:
@@ -218,6 +220,7 @@ def _in_memory(options: Namespace, spec: DecisionSpec | None) -> TrainingResult:
     from adacc.comparison.held_out import problem_of
     from adacc.comparison.splits import check_dependence
     from adacc.estimators.duplicates import describe_copies
+    from adacc.evaluation.fingerprints import fingerprints
     from adacc.evaluation.training import fit_method
     from adacc.tables import check_features, kinds_of, read_frame_and_cells
 
@@ -252,8 +255,9 @@ def _in_memory(options: Namespace, spec: DecisionSpec | None) -> TrainingResult:
     )  # fmt: skip
     counts = confusion_matrix(labels.y, predict_training_rows(model, X), labels=model.classes_)
     return TrainingResult(
-        model, kinds, labels.positive, labels.others, counts, *_held_out(options, model, problem, labels.y, training)
-    )
+        model, kinds, labels.positive, labels.others, counts, *_held_out(options, model, problem, labels.y, training),
+        fingerprints(X),
+    )  # fmt: skip
 
 
 def _held_out(

@@ -28,6 +28,7 @@ class TrainingResult(NamedTuple):
     counts: NDArray[Any]
     held_out: dict[str, Any] | None = None  # the estimate of `adacc.comparison.held_out`
     no_held_out: str | None = None  # the reason if the rows allow no estimate
+    fingerprints: dict[str, Any] | None = None  # of training rows; None if they are not in memory
 
 
 def class_rows(trained: TrainingResult) -> dict[str, int]:

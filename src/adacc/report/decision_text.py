@@ -59,6 +59,19 @@ def interval(name: str, estimate: dict[str, Any] | None, joined: str = " to ") -
     return f"{low.removesuffix('%')}{joined}{high}"
 
 
+def of_training_rows(share: float | None) -> str:
+    """How many of the rows are training rows of the model.
+
+    Examples
+    --------
+    >>> of_training_rows(1.0), of_training_rows(0.124)
+    ('all rows, or nearly all, are training rows of the model', 'about 12% of the rows are training rows of the model')
+    """
+    if share is not None and share >= 0.95:
+        return "all rows, or nearly all, are training rows of the model"
+    return f"about {100 * (share or 0.0):.0f}% of the rows are training rows of the model"
+
+
 def money(value: float) -> str:
     """An amount in the unit of the costs.
 

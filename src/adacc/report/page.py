@@ -129,6 +129,7 @@ def render_evaluation(result: dict[str, Any], vega: Callable[[], str] = bundle) 
     from adacc.report.calibration_text import reliability, verdict
     from adacc.report.decision_charts import decision_charts
     from adacc.report.decision_tables import about_decision
+    from adacc.report.decision_text import of_training_rows
 
     result = _finite(result)
     source = "standard input" if result["data"] == "-" else Path(result["data"]).name
@@ -141,6 +142,7 @@ def render_evaluation(result: dict[str, Any], vega: Callable[[], str] = bundle) 
         title=f"Decisions about {text.quoted(result['positive'])} in {source}",
         source=source,
         decided=about_decision(result),
+        of_training_rows=of_training_rows,
         calibration={
             "sentences": verdict(result["calibration"]),
             "table": reliability(result["calibration"]),
