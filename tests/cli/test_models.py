@@ -88,7 +88,8 @@ def test_a_model_is_what_compare_judged(folder, tmp_path):
     assert f"{'fraud (positive)':<16}    30  12.5%  {recall:>15.1%}\n" in out
     assert "method: cgada, 5 of 5 rounds\n" in out
     assert "Balanced accuracy on held-out rows (5-fold cross-validation): " in out
-    assert model.notes_ == {
+    assert set(model.notes_["training_rows"]) == {"salt", "fingerprints", "rows", "chance"}
+    assert {name: each for name, each in model.notes_.items() if name != "training_rows"} == {
         "target": "outcome",
         "kinds": kinds_of(X),
         "positive": "fraud",
