@@ -5,6 +5,7 @@ import pytest
 from scipy.special import expit, logit
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
+from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss
 from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
@@ -28,12 +29,12 @@ def fit(method, data, **params):
     return adacc.BoostingClassifier(method, **params).fit(*data)
 
 
-def probabilities_of(calibrated, kind, scores, X, y):
-    """scikit-learn's; those of an isotonic curve, whose points may be 0 and 1, within Laplace's estimates of these."""
+def probabilities_of(calibrated, kind, scores, X, ours):
+    """scikit-learn's; those of an isotonic curve, whose points may be 0 and 1, within the bounds of `ours`."""
     if kind == "sigmoid":
         return calibrated.predict_proba(X)
     (curve,) = calibrated.calibrated_classifiers_[0].calibrators
-    points = np.clip(curve.y_thresholds_, 1.0 / (np.sum(y == 0) + 2.0), (np.sum(y) + 1.0) / (np.sum(y) + 2.0))
+    points = np.clip(curve.y_thresholds_, ours.values.min(), ours.values.max())
     p = np.interp(scores, curve.X_thresholds_, points)
     return np.column_stack([1.0 - p, p])
 
@@ -97,7 +98,7 @@ def test_held_out_folds_are_scikit_learns(method, kind, rare):
     folds = StratifiedKFold(5, shuffle=True, random_state=check_random_state(0).randint(np.iinfo(np.int32).max))
     ours = fit(method, rare, calibration=kind, calibration_cv=5)
     theirs = CalibratedClassifierCV(fit(method, rare), method=kind, cv=folds, ensemble=False).fit(X, y)
-    due = probabilities_of(theirs, kind, ours.decision_function(X), X, y)
+    due = probabilities_of(theirs, kind, ours.decision_function(X), X, ours.fitted_model_.calibrator.curves[0])
     np.testing.assert_allclose(ours.predict_proba(X), due, atol=2e-4)
 
 
@@ -250,7 +251,7 @@ def test_calibration_on_the_training_scores_is_scikit_learns(kind, rare):
     plain = adacc.AdaBoostClassifier(n_estimators=15).fit(X, y)
     theirs = CalibratedClassifierCV(FrozenEstimator(plain), method=kind, ensemble=False).fit(X, y)
     ours = adacc.AdaMECClassifier(n_estimators=15, calibration=kind, costs=[1, 1], calibration_cv="training").fit(X, y)
-    due = probabilities_of(theirs, kind, plain.decision_function(X), X, y)
+    due = probabilities_of(theirs, kind, plain.decision_function(X), X, ours.fitted_model_.calibrator.curves[0])
     np.testing.assert_allclose(ours.predict_proba(X), due, atol=2e-4)
 
 
@@ -367,3 +368,26 @@ def test_an_isotonic_curve_is_bounded_by_the_weight_of_its_classes(n_classes):
     for k, curve in enumerate(curves, start=n_classes == 2):
         inside, outside = weight[y == k].sum(), weight[y != k].sum()
         np.testing.assert_allclose(curve.values, [1 / (outside + 2), (inside + 1) / (inside + 2)])
+
+
+def test_an_isotonic_curve_claims_no_more_than_the_rows_at_its_ends_support():
+    """By the largest and the smallest of Laplace's estimates of all ranges from an end on, tried one by one."""
+    rng = np.random.default_rng(0)
+    for n_rows, top in ((40, 1), (400, 2), (400, 5), (3000, 3)):
+        scores = rng.normal(size=n_rows).round(2)
+        y = rng.random(n_rows) < 0.5 / (1.0 + np.exp(-2.0 * scores))  # at most one half
+        y[np.argsort(scores)[-top:]] = True
+        weight = np.where(rng.random(n_rows) < 0.5, 1.0, 3.0)
+        weight /= weight.mean()
+        (curve,) = Calibrator.fit("isotonic", scores, y.astype(int), 2, weight).curves
+        free = IsotonicRegression().fit(scores, y.astype(float), sample_weight=weight)
+        fitted = free.predict(scores)
+
+        ends = [
+            [((weight * y)[rows].sum() + 1.0) / (weight[rows].sum() + 2.0) for rows in ranges]
+            for ranges in zip(*((fitted <= each, fitted >= each) for each in np.unique(fitted)), strict=True)
+        ]
+        low, high = min(ends[0]), max(ends[1])
+        np.testing.assert_allclose(curve.predict(scores), np.clip(fitted, low, high), atol=1e-9)
+        assert fitted.max() == 1.0
+        assert curve.values.max() < 0.93

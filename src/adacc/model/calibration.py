@@ -86,12 +86,25 @@ def _logistic_regression(x: Array, target: Array, weight: Array, line: Array) ->
     return line
 
 
+def _bounds(fitted: Array, positive: NDArray[np.bool_], weight: Array) -> tuple[float, float]:
+    """The smallest and the largest probability that the rows at the ends of an isotonic curve support.
+
+    Each is the most extreme of Laplace's estimates ``(k + 1) / (n + 2)``, for k positive of n rows, of the ranges of
+    the curve that begin at its end and consist of whole steps. Two positive rows alone at the top support 3/4.
+    """
+    steps = np.unique(fitted, return_inverse=True)[1]
+    k, n = np.bincount(steps, weight * positive), np.bincount(steps, weight)
+    low = (k.cumsum() + 1.0) / (n.cumsum() + 2.0)
+    high = (k[::-1].cumsum() + 1.0) / (n[::-1].cumsum() + 2.0)
+    return float(low.min()), float(high.max())
+
+
 @dataclass(frozen=True)
 class Isotonic:
     """Isotonic regression with linear interpolation.
 
-    The values are limited to the smoothed targets of the sigmoid; otherwise ranges with rows of a single class would
-    have the probability 0 or 1, however few the rows.
+    The values are limited by the numbers of rows at the two ends of the curve (`_bounds`); otherwise ranges with rows
+    of a single class would have the probability 0 or 1, however few the rows.
     """
 
     scores: Array
@@ -100,11 +113,11 @@ class Isotonic:
     @classmethod
     def fit(cls, scores: Array, positive: NDArray[np.bool_], weight: Array) -> Isotonic:
         """Weighted least squares; the sum of the weights is the number of rows."""
+        model = IsotonicRegression()
+        fitted = model.fit(scores, positive.astype(float), sample_weight=weight).predict(scores)
         # Rounding gives classes of equal weight equal bounds, so that ties between them stay ties.
-        low, high = np.round(_smoothed_targets(weight[positive].sum(), weight[~positive].sum()), DECIMALS)
-        model = IsotonicRegression(y_min=low, y_max=high)
-        model.fit(scores, positive.astype(float), sample_weight=weight)
-        return cls(model.X_thresholds_, model.y_thresholds_)
+        low, high = np.round(_bounds(fitted, positive, weight), DECIMALS)
+        return cls(model.X_thresholds_, np.clip(model.y_thresholds_, low, high))
 
     def predict(self, scores: Array) -> Array:
         return np.interp(scores, self.scores, self.values)
