@@ -1,7 +1,7 @@
 """Compares the forest with other methods: fills the marked sections of docs/forest.md.
 
 python studies/forest.py
-python studies/forest.py --scores DIR   # writes unseen.csv again, from a folder of `adacc study run forest`
+python studies/forest.py --scores DIR   # replaces rows of unseen.csv, from a folder of `adacc study run forest`
 """
 
 from __future__ import annotations
@@ -216,8 +216,14 @@ def main() -> None:
     parser.add_argument("--data-dir", help="a folder with the data sets, which --scores needs")
     options = parser.parse_args()
     if options.scores is not None:
-        table = unseen(Store(options.scores), options.data_dir)
-        table.to_csv(options.results / "unseen.csv", index=False, float_format="%.4f")
+        path, keys = options.results / "unseen.csv", ["dataset", "method"]
+        known, found = (
+            pd.read_csv(path).set_index(keys),
+            unseen(Store(options.scores), options.data_dir).set_index(keys),
+        )
+        of_both = pd.concat([known, found])
+        table = of_both[~of_both.index.duplicated(keep="last")]
+        table.loc[dict.fromkeys([*known.index, *found.index])].to_csv(path, float_format="%.4f")
     paper, further, test = (
         read_summary(options.results.parent / name) for name in (options.results.name, "forest-extra", "forest-test")
     )

@@ -39,8 +39,11 @@ BOOSTED = [
     "xgboost-threshold", "adaboost-threshold", "hist-gradient-boosting-threshold",
 ]  # fmt: skip
 PEERS = [name for name, each in BASELINES.items() if each.extra == "peers"]
-SLOWEST = ["balanced-random-forest-threshold", "easy-ensemble-threshold", "lightgbm-tuned", *PEERS]
-SLOW = ["balanced-random-forest", "easy-ensemble", *SLOWEST]
+SLOWEST = [
+    "balanced-random-forest-threshold", "bagged-lightgbm", "easy-ensemble", "easy-ensemble-threshold", "lightgbm-tuned",
+    *PEERS,
+]  # fmt: skip
+SLOW = ["balanced-random-forest", *SLOWEST]
 QUICK = [name for name in BASELINES if name not in SLOW]
 TUNED = [name for name in BASELINES if name.endswith("-threshold") and name != "adaboost-threshold"]
 DETERMINISTIC = [
@@ -333,9 +336,10 @@ def test_the_seed_decides(found, name):
     again = scores_of(name, make_fold())
     for T, score in found[name].items():
         np.testing.assert_array_equal(again[T], score)
-    draws = name not in DETERMINISTIC
-    others = (scores_of(name, make_fold(seed=seed)) for seed in (6, 7, 8))
-    assert draws == any((other[T] != score).any() for other in others for T, score in found[name].items())
+    # The seed also shuffles the inner folds that choose the encoding: here the colours are left as they are.
+    fixed, draws = replace(BASELINES[name], encodings=()), name not in DETERMINISTIC
+    first, *others = ({T: each.scores for T, each in fixed.predict(make_fold(seed=s)).items()} for s in (5, 6, 7, 8))
+    assert draws == any((other[T] != score).any() for other in others for T, score in first.items())
 
 
 @pytest.mark.parametrize("name", BOOSTED)
@@ -355,7 +359,7 @@ def test_every_tree_of_a_self_paced_ensemble_has_balanced_classes_and_no_row_twi
             return super().fit(X, y)
 
     monkeypatch.setattr(baseline_models, "DecisionTreeClassifier", Watched)
-    scores_of("self-paced-ensemble", fold)
+    replace(BASELINES["self-paced-ensemble"], encodings=()).predict(fold)
     n_rare = int(fold.y.sum())
     assert len(samples) == 50
     for X, y in samples:

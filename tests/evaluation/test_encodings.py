@@ -100,6 +100,30 @@ def test_the_encoding_is_chosen_on_folds_that_keep_groups_together_and_follow_ti
     assert baseline.predict(fold)[20].encoding == chosen
 
 
+@pytest.mark.parametrize("in_time", [False, True])
+@pytest.mark.parametrize("name", ["lightgbm", "lightgbm-threshold"])
+def test_every_candidate_is_tried_on_these_folds_alone(name, in_time):
+    fold, fits = ordered_fold(True, groups=np.arange(600) // 6, in_time=in_time), []
+
+    def watched(given):
+        train = given.X.index
+
+        def score(X):
+            fits.append((train, X.index))
+            return {20: np.arange(len(X)) * 1.0}
+
+        return score
+
+    replace(BASELINES[name], fit_scorer=watched).fit(fold)
+    assert len(fits) == 3 * 3  # candidates times folds; the model of all rows scores nothing
+    assert [rows.tolist() for _, rows in fits[:3]] * 3 == [rows.tolist() for _, rows in fits]
+    for train, test in fits:
+        if in_time:
+            assert fold.groups[train].max() < fold.groups[test].min()
+        else:
+            assert not set(fold.groups[train]) & set(fold.groups[test])
+
+
 @pytest.mark.parametrize("name", ["lightgbm", "lightgbm-threshold"])
 @pytest.mark.parametrize("with_categories", [True, False])
 def test_a_table_without_categories_costs_no_further_fit(monkeypatch, name, with_categories):
