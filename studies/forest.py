@@ -223,7 +223,7 @@ def main() -> None:
         )
         of_both = pd.concat([known, found])
         table = of_both[~of_both.index.duplicated(keep="last")]
-        table.loc[dict.fromkeys([*known.index, *found.index])].to_csv(path, float_format="%.4f")
+        table.loc[known.index.union(found.index, sort=False)].to_csv(path, float_format="%.4f")
     paper, further, test = (
         read_summary(options.results.parent / name) for name in (options.results.name, "forest-extra", "forest-test")
     )
