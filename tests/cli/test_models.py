@@ -95,7 +95,7 @@ def test_a_model_is_what_compare_judged(folder, tmp_path):
         "positive": "fraud",
         "others": [],
         "command": f"adacc train {folder / 'old.parquet'} --target outcome --model {tmp_path / 'm.adacc'} "
-        "--method cgada --drop size,code --id claim --rounds 5 --seed 0",
+        "--method cgada --drop size,code --id claim --duplicates auto --rounds 5 --seed 0",
         "source": str(folder / "old.parquet"),
         "class_rows": {"fine": 210, "fraud": 30},
     }

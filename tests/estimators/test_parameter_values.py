@@ -89,6 +89,14 @@ def test_limits_of_trees_are_those_of_the_rows(cls):
     cls(max_depth=2, n_estimators=2, max_features=np.int64(1)).fit(X, y)
 
 
+@pytest.mark.parametrize("cls", [adacc.DecisionRule, adacc.CostDecision])
+def test_invalid_numbers_of_workers(cls):
+    options = {"rule": "f1"} if cls is adacc.DecisionRule else {"cost_matrix": [[0, 1], [5, 0]], "threshold": "tuned"}
+    for n_jobs in ("x", b"x", True, [], {}, ARRAY, 0, 1.5, np.nan, HUGE):
+        with pytest.raises((ValueError, TypeError), match="n_jobs must be"):
+            cls(adacc.AdaCC1Classifier(n_estimators=2), n_jobs=n_jobs, **options).fit(X, y)
+
+
 COMPARE = {
     "methods": ["x", b"x", 0, 1.5, None, True, (1, 2), ARRAY],
     "positive": ["x", "1", b"x", 2, 1.5, [], {}, ARRAY],

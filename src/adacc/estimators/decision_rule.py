@@ -44,6 +44,7 @@ from adacc.estimators.input_validation import (
     find_negative_class,
     set_columns,
 )
+from adacc.estimators.settings import read_n_jobs
 from adacc.estimators.unseen_categories import unseen_ignored
 from adacc.model.decision import Decision, untuned
 from adacc.model.decision_spec import DecisionSpec, read_decision
@@ -254,6 +255,7 @@ class BaseDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):
             return rows, responses
 
         folds = inner_folds(self.cv, labels, groups, used)
+        read_n_jobs(self.n_jobs)  # raises an error that names it
         return Parallel(n_jobs=self.n_jobs)(delayed(held_out)(*fold) for fold in folds)
 
 
