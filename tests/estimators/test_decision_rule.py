@@ -1,11 +1,13 @@
 """Decision rules of fitted models and of any classifier: tuning rows, columns, files, and what is refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier, VotingClassifier
 from sklearn.frozen import FrozenEstimator
@@ -18,6 +20,10 @@ from sklearn.utils.class_weight import compute_sample_weight
 import adacc
 from adacc import DecisionRule
 from adacc.estimators import decision_tuning
+from adacc.export import to_onnx
+from adacc.model.calibration import Calibrator, Isotonic
+from adacc.model.decision import untuned
+from adacc.model.decision_spec import read_decision
 from adacc.model.serialization import archive
 
 RULE = "recall>=0.8"
@@ -460,3 +466,84 @@ def test_calibration_without_folds_uses_five(rare):
     published = adacc.BoostingClassifier("cgada-cal", n_estimators=8, random_state=0).fit(X, y).predict_proba(X)
     named = adacc.CGAdaClassifier(**options, calibration_cv="training").fit(X, y).predict_proba(X)
     np.testing.assert_array_equal(published, named)
+
+
+# -- probabilities at a cost threshold
+
+
+class Given(ClassifierMixin, BaseEstimator):
+    """The only feature is the probability of the class 1."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        p = np.asarray(X)[:, 0]
+        return np.column_stack([1.0 - p, p])
+
+
+TIES = [(alarm, missed) for alarm in (1, 2, 3, 5, 7) for missed in (1, 2, 4, 7, 9, 999)]
+
+
+@pytest.mark.parametrize(("alarm", "missed"), TIES)
+def test_where_both_decisions_cost_the_same_the_row_is_an_alert(alarm, missed):
+    """However the probability, the same fraction, is computed; and the probabilities beside it are decided by cost."""
+    both = alarm + missed
+    ties = [alarm / both, 1.0 - missed / both, 1.0 / both * alarm, 1.0 - 1.0 / both * missed]
+    X = np.array([*ties, alarm / both - 2e-12, alarm / both + 2e-12])[:, None]
+    y, expected = np.arange(6) % 2, [1, 1, 1, 1, 0, 1]
+    costs = [[0, alarm], [missed, 0]]
+    columns = {"missed": np.full(6, float(missed)), "alarm": np.full(6, float(alarm))}
+    options = {"cv": "training", "pos_label": 1}
+    for model, given in (
+        (DecisionRule(Given(), costs, **options), {}),
+        (adacc.CostDecision(Given(), costs, cv="training"), {}),
+        (DecisionRule(Given(), "fn=missed, fp=alarm", **options), {"columns": columns}),
+        (DecisionRule(Given(), f"fn={missed}, fp={alarm}", **options), {}),
+    ):
+        assert model.fit(X, y, **given).predict(X, **given).tolist() == expected
+    # For the other class as the positive one, the same rows are as cheap either way: they are alerts again.
+    other = DecisionRule(Given(), [[0, missed], [alarm, 0]], cv="training", pos_label=0).fit(1.0 - X, y)
+    assert other.predict(1.0 - X).tolist() == [0, 0, 0, 0, 1, 0]
+
+
+@pytest.mark.parametrize("rule", ["cost=[[0, 1], [2, 0]]", "fn=2, fp=1", "fn=missed, fp=1"])
+@pytest.mark.parametrize("estimator", [
+    adacc.AdaCC1Classifier(n_estimators=4, calibration="isotonic", random_state=0),
+    adacc.AdaCCForestClassifier(n_estimators=4, n_rounds=3, calibration="isotonic", random_state=0),
+])  # fmt: skip
+def test_a_model_its_file_and_its_graph_agree_at_a_cost_threshold(rare, rule, estimator, tmp_path):
+    X, y = rare
+    model, runtime = clone(estimator).fit(X, y), pytest.importorskip("onnxruntime")
+    given = {"columns": np.full(len(y), 2.0)} if "missed" in rule else {}
+    for p, alert in ((1 / 3, 1), (1 - 2 / 3, 1), (1 / 3 - 2e-12, 0)):
+        curve = Isotonic(np.array([-1e3, 1e3]), np.array([p, p]))
+        model.fitted_model_ = replace(model.fitted_model_, calibrator=Calibrator((curve,)))
+        model.set_decision(rule)
+        model.save(tmp_path / "m.adacc")
+        for each in (model, adacc.load(tmp_path / "m.adacc")):
+            assert (each.predict(X, **given) == alert).all()
+        graph = runtime.InferenceSession(to_onnx(model).SerializeToString())
+        inputs = {graph.get_inputs()[0].name: X.astype(np.float32)}
+        inputs |= {each.name: np.full((len(y), 1), 2.0) for each in graph.get_inputs()[1:]}
+        assert (graph.run(None, inputs)[0] == alert).all()
+
+
+def test_enormous_costs_of_an_impossible_class_do_not_make_the_others_equal():
+    costs = [[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1e9, 1e9, 0.0]]
+    p = np.array([[0.4, 0.6, 0.0], [0.6, 0.4, 0.0], [0.5, 0.5, 0.0], [0.5, 0.5 - 1e-9, 1e-9]])
+    spec = read_decision(costs).for_classes(np.arange(3))
+    assert untuned(spec, 0).class_index(None, lambda: p, {}).tolist() == [1, 0, 0, 2]
+
+
+@pytest.mark.parametrize(("alarm", "missed"), TIES)
+def test_calibrated_methods_predict_the_negative_class_where_both_cost_the_same(rare, alarm, missed):
+    """Without a rule a score of 0 is the negative class: the logarithms of the probabilities must not decide."""
+    X, y = rare
+    model = adacc.AdaMECClassifier(n_estimators=3, costs={0: alarm, 1: missed}, calibration="isotonic").fit(X, y)
+    for p in (alarm / (alarm + missed), 1.0 - missed / (alarm + missed)):
+        curve = Isotonic(np.array([-1e3, 1e3]), np.array([p, p]))
+        model.fitted_model_ = replace(model.fitted_model_, calibrator=Calibrator((curve,)))
+        assert (model.decision_function(X) == 0.0).all()
+        assert (model.predict(X) == 0).all()

@@ -1,6 +1,7 @@
 """Decision rules: their text, the rows that they choose against brute force, ties, intervals, and what is refused."""
 
 import warnings
+from fractions import Fraction
 from unittest.mock import patch
 
 import numpy as np
@@ -101,39 +102,41 @@ def outcomes(statistic, y, weight, fn, fp):
         alert = statistic >= threshold
         yield {
             "alert": alert,
-            "tp": (weight * (alert & y)).sum(),
-            "fp": (weight * (alert & ~y)).sum(),
-            "cost": (weight * np.where(y & ~alert, fn, 0.0)).sum() + (weight * np.where(~y & alert, fp, 0.0)).sum(),
+            "tp": int((weight * (alert & y)).sum()),
+            "fp": int((weight * (alert & ~y)).sum()),
+            "cost": int((weight * np.where(y & ~alert, fn, 0)).sum() + (weight * np.where(~y & alert, fp, 0)).sum()),
         }
 
 
 def best_alerts(rule, statistic, y, weight, fn, fp):
-    """The best of all sets of alerts by the definition of the rule, and whether the condition can be met."""
+    """The best of all sets of alerts by the definition of the rule, and whether the condition can be met.
+
+    Weights and costs are integers, so that no sum and no comparison is rounded.
+    """
     spec, all_of_them = read_decision(rule), list(outcomes(statistic, y, weight, fn, fp))
-    positive, total = (weight * y).sum(), weight.sum()
+    positive, total = int((weight * y).sum()), int(weight.sum())
+    asked, per = Fraction(spec.value).limit_denominator(1000), int(spec.per)
     fits = {
-        "recall": lambda each: each["tp"] >= spec.value * positive - 1e-9,
-        "precision": lambda each: (
-            each["tp"] + each["fp"] > 0 and each["tp"] >= spec.value * (each["tp"] + each["fp"]) - 1e-9
-        ),
-        "alerts": lambda each: each["tp"] + each["fp"] <= spec.value / spec.per * total + 1e-9,
+        "recall": lambda each: each["tp"] >= asked * positive,
+        "precision": lambda each: each["tp"] + each["fp"] > 0 and each["tp"] >= asked * (each["tp"] + each["fp"]),
+        "alerts": lambda each: (each["tp"] + each["fp"]) * per <= asked * total,
     }.get(spec.kind, lambda each: True)
     allowed = [each for each in all_of_them if fits(each)]
-    beta = spec.value
+    beta = asked
 
     def value(each):
         """The larger, the better."""
         alerts = each["tp"] + each["fp"]
         if not allowed:
-            return (each["tp"] / alerts if alerts else -1.0, each["tp"])
+            return (Fraction(each["tp"], alerts) if alerts else -1, each["tp"])
         return {
             "recall": (-alerts,),
             "precision": (each["tp"], -alerts),
             "alerts": (alerts,),
-            "fbeta": ((1 + beta**2) * each["tp"] / (beta**2 * positive + alerts or 1), -alerts),
+            "fbeta": (Fraction((1 + beta**2) * each["tp"]) / (beta**2 * positive + alerts or 1), -alerts),
         }.get(spec.kind, (-each["cost"], -alerts))  # fmt: skip
 
-    best = max(allowed or all_of_them, key=lambda each: [round(part, 9) for part in value(each)])
+    best = max(allowed or all_of_them, key=value)
     return best["alert"], bool(allowed)
 
 
@@ -150,16 +153,18 @@ RULES = ["recall>=0.5", "recall>=0.9", "recall>=1", "precision>=0.3", "precision
         st.tuples(st.integers(-4, 4), st.booleans(), st.sampled_from([0.5, 1.0, 2.0]), st.integers(0, 5)),
         min_size=2,
         max_size=25,
-    )
+    ),
+    scale=st.sampled_from([1, 2**30]),
+    heavy=st.booleans(),
 )
-def test_the_threshold_is_the_best_of_all(rule, positive, rows):
-    """With many ties, weights and costs by row."""
+def test_the_threshold_is_the_best_of_all(rule, positive, rows, scale, heavy):
+    """With many ties, weights and costs by row, and a class whose rows weigh much more than those of the other."""
     statistic, y, weight, cost = (np.array(part) for part in zip(*rows, strict=True))
     if y.all() or not y.any():
         return
-    statistic, cost = statistic / 7.0, cost.astype(float)
+    statistic, weight = statistic / 7.0, weight * np.where(y == heavy, scale, 1)
     spec = read_decision(rule).for_classes(np.array([0, 1]))
-    fn, fp = {"tuned fn=3, fp=1": (3.0, 1.0), "tuned fn=cost, fp=2": (cost, 2.0)}.get(rule, (1.0, 1.0))
+    fn, fp = {"tuned fn=3, fp=1": (3, 1), "tuned fn=cost, fp=2": (cost, 2)}.get(rule, (1, 1))
     if spec.kind == "cost":
         matrix = np.array(spec.costs)
         fn = matrix[positive, 1 - positive] - matrix[positive, positive]
@@ -168,7 +173,7 @@ def test_the_threshold_is_the_best_of_all(rule, positive, rows):
     with warnings.catch_warnings(record=True) as caught, patch.object(decision_tuning, "N_RESAMPLES", 2):
         warnings.simplefilter("always")
         decision = tune_rule(spec, positive, LabelledRows(statistic, y, weight, None, *given_costs), "given")
-    best, met = best_alerts(rule, statistic, y, weight, fn, fp)
+    best, met = best_alerts(rule, statistic, y, (2 * weight).astype(np.int64), fn, fp)
     assert decision.report.met == met
     np.testing.assert_array_equal(statistic >= decision.threshold, best)
     assert met or any("cannot be met" in str(each.message) for each in caught)

@@ -124,7 +124,7 @@ class ModelFile:
 
         if threshold is None or self.positive is None:
             return pd.Index(self.model.classes_).get_indexer(self.model.predict(X, columns=columns or None))
-        from adacc.model.fitted import PROBABILITY_DECIMALS
+        from adacc.model.cost_matrix import PROBABILITY_DECIMALS
 
         # Rounded as for the rule threshold=P, so that both predict the same labels.
         p = self.model.fitted_model_.rounded_probabilities(self.scores(X))[:, self.positive]

@@ -12,7 +12,7 @@ from adacc.algorithms.base import Array
 from adacc.model.cost_matrix import error_costs, expected_threshold
 
 COST_TOLERANCE = 1e-12
-"""Costs whose difference, relative to the largest error cost, is below this are equal up to rounding."""
+"""Costs of errors whose relative difference is below this are equal up to rounding."""
 
 N_RELIABILITY_GROUPS = 10
 """Maximum number of groups of rows of similar probability."""
@@ -74,12 +74,12 @@ class CostCurve:
         sweep = ThresholdSweep.of(p, is_second, weight)
         false_positive_cost, false_negative_cost = error_costs(costs)
         base = costs[0, 0] * sweep.negatives.sum() + costs[1, 1] * sweep.positives.sum()
-        total = base + false_positive_cost * sweep.false_positives + false_negative_cost * sweep.false_negatives
-        cost = total / weight.sum()
+        of_errors = false_positive_cost * sweep.false_positives + false_negative_cost * sweep.false_negatives
         threshold, expected = _thresholds_between(sweep.levels), expected_threshold(costs)
         threshold[np.searchsorted(sweep.levels, expected)] = expected
-        tolerance = COST_TOLERANCE * max(false_positive_cost, false_negative_cost)
-        equal = np.flatnonzero(cost <= cost.min() + tolerance)
+        # Not relative to the costs of correct predictions, or to those of one class, which may be much larger.
+        equal = np.flatnonzero(of_errors <= of_errors.min() * (1.0 + COST_TOLERANCE))
+        cost = (base + of_errors) / weight.sum()
         return cls(threshold, cost, float(threshold[equal[np.argmin(np.abs(threshold[equal] - expected))]]))
 
 

@@ -46,9 +46,10 @@ from adacc.estimators.input_validation import (
 )
 from adacc.estimators.settings import read_n_jobs
 from adacc.estimators.unseen_categories import unseen_ignored
+from adacc.model.cost_matrix import PROBABILITY_DECIMALS
 from adacc.model.decision import Decision, untuned
 from adacc.model.decision_spec import DecisionSpec, read_decision
-from adacc.model.fitted import DECIMALS, PROBABILITY_DECIMALS
+from adacc.model.fitted import DECIMALS
 
 
 class HeldOutRows(NamedTuple):

@@ -26,7 +26,10 @@ from adacc.model.decision_spec import DecisionSpec
 CONFIDENCE = 0.95
 NORMAL_QUANTILE = 1.96
 TOLERANCE = 1e-9
-"""Relative rounding error of sums of weights, within which a condition holds."""
+"""Relative rounding error of a sum of weights. A condition holds within that of the sums that it compares.
+
+The error of the total weight says nothing about the other sums: the positive rows may be a tiny part of it.
+"""
 
 N_RESAMPLES, FEW_RESAMPLES, MANY_LEVELS = 500, 200, 10_000
 """Number of resamples, and the smaller number that is used if there are more than so many distinct values."""
@@ -152,24 +155,28 @@ def choose(spec: DecisionSpec, outcomes: Outcomes) -> tuple[int, bool]:
     largest precision if none is sufficient. Alerts: as many as allowed. Otherwise the best F-beta or cost. Of equally
     good thresholds the highest is chosen.
     """
-    tp, fp, last = outcomes.tp, outcomes.fp, len(outcomes.tp) - 1
-    alerts, slack = tp + fp, TOLERANCE * (outcomes.n_positive + outcomes.n_negative)
+    tp, fp = outcomes.tp, outcomes.fp
+    alerts = tp + fp
     if spec.kind == "recall":
-        return _last(tp >= spec.value * outcomes.n_positive - slack), True
+        # By what is missed, so that a recall of 1 misses nothing, not even rows of small weight; precision likewise.
+        return _last(_at_least((1.0 - spec.value) * outcomes.n_positive, outcomes.n_positive - tp)), True
     if spec.kind == "alerts":
         allowed = spec.value / spec.per * (outcomes.n_positive + outcomes.n_negative)
-        return int(np.argmax(alerts <= allowed + slack)), True
+        return int(np.argmax(_at_least(allowed, alerts))), True
     if spec.kind == "precision":
-        sufficient = (tp >= spec.value * alerts - slack) & (alerts > 0.0)
+        sufficient = _at_least((1.0 - spec.value) * tp, spec.value * fp) & (alerts > 0.0)
         if sufficient.any():
-            return _last(sufficient & (tp >= tp[sufficient].max() - slack)), True
-        precision = tp[:last] / np.maximum(alerts[:last], slack)
-        return int(np.argmax(precision >= precision.max() - TOLERANCE)), False
+            return _last(sufficient & _at_least(tp, tp[sufficient].max())), True
+        odds = np.divide(tp, fp, out=np.zeros(len(tp)), where=fp > 0.0)
+        return int(np.argmax(_at_least(odds, odds.max()))), False
     if spec.kind == "fbeta":
         found = _fbeta(outcomes, spec.value)
-        return _last(found >= found.max() - TOLERANCE), True
-    cost = outcomes.cost
-    return _last(cost <= cost.min() + TOLERANCE * cost.max()), True
+        return _last(_at_least(found, found.max())), True
+    return _last(_at_least(outcomes.cost.min(), outcomes.cost)), True
+
+
+def _at_least(values: Array | float, least: Array | float) -> NDArray[np.bool_]:
+    return np.greater_equal(values, least * (1.0 - TOLERANCE))
 
 
 def _last(condition: NDArray[np.bool_]) -> int:

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from adacc.algorithms.base import Array
 from adacc.data.columns import is_frame
 from adacc.estimators.decision_tuning import LabelledRows, measures_of_alerts, tune_rule, with_costs
+from adacc.model.cost_matrix import PROBABILITY_DECIMALS
 from adacc.model.decision import Decision, read_costs, untuned
 from adacc.model.decision_spec import DecisionSpec
-from adacc.model.fitted import DECIMALS, PROBABILITY_DECIMALS, FittedModel, TuningScores
+from adacc.model.fitted import DECIMALS, FittedModel, TuningScores
 
 MAX_STORED_ROWS = 10_000
 """Maximum number of rows of a class whose scores a model keeps."""

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from onnx import TensorProto
 
-from adacc.algorithms.base import ROUNDING
 from adacc.export.graph import FLAT, Graph, rounded
+from adacc.model.cost_matrix import PROBABILITY_DECIMALS, cost_rounding
 from adacc.model.decision import Decision
-from adacc.model.fitted import DECIMALS, PROBABILITY_DECIMALS, FittedModel
+from adacc.model.fitted import DECIMALS, FittedModel
 
 ONE_ROW = np.array([1, -1], dtype=np.int64)
 """Shape argument of Reshape for one row of numbers."""
@@ -73,12 +73,21 @@ def _by_probability(graph: Graph, decision: Decision, probabilities: str, column
     if spec.kind != "row_cost":
         return p
     missed, alarm = (columns[cost] if isinstance(cost, str) else np.array(cost) for cost in (spec.fn, spec.fp))
+    both = graph.node("Add", missed, alarm)
+    exact = graph.node("Div", alarm, graph.node("Where", _above_zero(graph, both), both, np.array(1.0)))
+    nearest = rounded(graph, exact, PROBABILITY_DECIMALS)
+    threshold = graph.node("Where", _above_zero(graph, nearest), nearest, exact)
     of_negative = graph.node("Mul", p, missed)
     of_positive = graph.node("Mul", graph.node("Sub", np.array(1.0), p), alarm)
     total = graph.node("Add", of_negative, of_positive)
-    some = graph.node("Greater", total, np.array(0.0))
-    safe = graph.node("Where", some, total, np.array(1.0))
-    return graph.node("Where", some, graph.node("Div", of_negative, safe), np.array(0.0))
+    some = _above_zero(graph, total)
+    share = graph.node("Div", of_negative, graph.node("Where", some, total, np.array(1.0)))
+    tied = graph.node("Equal", p, threshold)
+    return graph.node("Where", some, graph.node("Where", tied, np.array(0.5), share), np.array(0.0))
+
+
+def _above_zero(graph: Graph, values: str) -> str:
+    return graph.node("Greater", values, np.array(0.0))
 
 
 def _largest(graph: Graph, statistic: str, k: int) -> str:
@@ -97,6 +106,8 @@ def _cheapest(graph: Graph, decision: Decision, probabilities: str) -> str:
     shifted = (costs - costs.max(axis=1, keepdims=True)).T
     expected = graph.node("MatMul", np.ascontiguousarray(shifted), probabilities)
     least = graph.node("GatherElements", expected, graph.node("ArgMin", expected, axis=0), axis=0)
-    limit = graph.node("Add", least, np.array(ROUNDING * float(np.abs(costs).max())))
+    of_class, constant = cost_rounding(costs)
+    slack = graph.node("Add", graph.node("MatMul", of_class[None], probabilities), np.array(constant))
+    limit = graph.node("Add", least, slack)
     equal = graph.node("Cast", graph.node("LessOrEqual", expected, limit), to=TensorProto.DOUBLE)
     return graph.node("ArgMax", equal, axis=0, keepdims=0)

@@ -20,12 +20,11 @@ from adacc.export.graph import FLAT, ONNX_TYPES, Graph, rounded
 from adacc.export.votes import Votes
 from adacc.model.calibration import DECIMALS, Calibrator, Isotonic, Sigmoid
 from adacc.model.coding import Coding, margin_factors
-from adacc.model.decision import decision_scores
+from adacc.model.decision import LOG_ROUNDING, decision_scores
 from adacc.model.ensemble import Ensemble
 from adacc.model.fitted import FittedModel
 
 MIN_PROBABILITY = 1e-15  # the probability at which `decision_scores` clips before the logarithm
-LOG_NOISE = 1e-13  # tolerance for ties after logarithms, which differ between runtimes in the last bit
 BISECTIONS = 100  # enough bisections to reach adjacent floats from any range of scores
 
 
@@ -138,7 +137,7 @@ def _decide_more(graph: Graph, model: FittedModel, votes: str) -> Decision:
         if model.multipliers is not None:  # the prediction follows from probabilities
             by_costs = decision_scores(np.ones((1, n_classes)), model.multipliers).T
             scores = graph.node("Add", _logs(graph, probabilities), by_costs)
-            tied = _snap_ties(graph, scores, LOG_NOISE)
+            tied = _snap_ties(graph, scores, LOG_ROUNDING)
     return Decision(class_labels(model), graph.node("ArgMax", tied, axis=0, keepdims=0), probabilities, scores)
 
 

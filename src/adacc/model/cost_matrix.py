@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adacc.algorithms.base import Array
+from adacc.algorithms.base import ROUNDING, Array
 
 MAX_COST = 1e100
 """Maximum cost; sums of larger costs over weighted rows could overflow."""
+
+PROBABILITY_DECIMALS = 12
+"""Decimals to which a decision rule rounds probabilities, so that rounding errors do not decide."""
 
 RATIO_HINT = "only the ratios of the costs matter, so give an error to avoid many times as large a cost as the others"
 
@@ -94,9 +97,21 @@ def _check_costs(costs: Array, labels: list[Any]) -> None:
 
 
 def expected_threshold(costs: Array) -> float:
-    """Probability of the second class above which predicting it has the lower expected cost [Elkan 2001]."""
-    false_positive_cost, false_negative_cost = error_costs(costs)
-    return float(false_positive_cost / (false_positive_cost + false_negative_cost))
+    """Probability of the second class from which on predicting it has no higher expected cost [Elkan 2001]."""
+    alarm, missed = error_costs(costs)
+    return float(cost_threshold(alarm, missed))
+
+
+def cost_threshold(alarm: Array | float, missed: Array | float) -> Array:
+    """Probability from which on an alert has no higher expected cost than none, by the costs of the errors.
+
+    It is rounded as the probabilities that are compared with it, so that rounding does not decide where both decisions
+    cost the same; but not to 0, which every probability reaches.
+    """
+    total = np.add(missed, alarm)
+    exact = np.divide(alarm, total, out=np.ones_like(total), where=total > 0.0)
+    nearest = np.round(exact, PROBABILITY_DECIMALS)
+    return np.where(nearest > 0.0, nearest, exact)
 
 
 def error_costs(costs: Array) -> tuple[float, float]:
@@ -111,6 +126,11 @@ def expected_costs(probabilities: Array, costs: Array) -> Array:
     return probabilities @ (costs - costs.max(axis=1, keepdims=True))
 
 
-def cheapest(probabilities: Array, costs: Array) -> NDArray[np.intp]:
-    """Number of the class of minimum expected cost in each row; the first of equal ones."""
-    return np.argmin(expected_costs(probabilities, costs), axis=1)
+def cost_rounding(costs: Array) -> tuple[Array, float]:
+    """Rounding error of the expected costs of a row: a factor on the probability of each class, and a constant.
+
+    They are those of the sum and of the rounded probabilities. The terms of the sum are its scale: a class of enormous
+    costs that is impossible in a row does not make all other costs equal.
+    """
+    extra = np.ptp(costs, axis=1)
+    return ROUNDING * extra, float(10.0**-PROBABILITY_DECIMALS * extra.sum())

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from adacc.algorithms.base import ROUNDING, Array
 from adacc.data.calendar_days import read_days
-from adacc.model.cost_matrix import expected_costs, expected_threshold
+from adacc.model.cost_matrix import cost_rounding, cost_threshold, expected_costs, expected_threshold
 from adacc.model.decision_spec import DecisionSpec
 
 
@@ -22,12 +22,16 @@ def class_index(scores: Array, negative_class: int) -> NDArray[np.intp]:
     return np.where(scores == 0.0, negative_class, scores > 0.0)
 
 
-def snap_ties(scores: Array) -> Array:
+LOG_ROUNDING = 1e-13
+"""Rounding error of sums of logarithms, which differ between runtimes in the last bit."""
+
+
+def snap_ties(scores: Array, tolerance: float = ROUNDING) -> Array:
     """Make scores equal that differ only by rounding errors, so that rounding does not affect predictions."""
     if scores.shape[1] == 1:
-        return np.where(np.abs(scores[:, 0]) <= ROUNDING, 0.0, scores[:, 0])
+        return np.where(np.abs(scores[:, 0]) <= tolerance, 0.0, scores[:, 0])
     largest = scores.max(axis=1, keepdims=True)
-    return np.where(scores >= largest - ROUNDING, largest, scores)
+    return np.where(scores >= largest - tolerance, largest, scores)
 
 
 def decision_scores(probabilities: Array, multipliers: Array) -> Array:
@@ -36,7 +40,7 @@ def decision_scores(probabilities: Array, multipliers: Array) -> Array:
     For two classes: the log-odds of p minus the log-odds of the threshold c₋/(c₊+c₋).
     """
     logs = np.log(np.clip(probabilities, 1e-15, 1.0)) + log_multipliers(multipliers)
-    return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
+    return snap_ties(logs[:, 1:] - logs[:, :1] if logs.shape[1] == 2 else logs, LOG_ROUNDING)
 
 
 def log_multipliers(multipliers: Array) -> Array:
@@ -128,11 +132,12 @@ class Decision:
         `scores` rank the rows by how likely they are positive, `columns` are those that the rule names.
         """
         if self.spec.kind == "cost" and self.threshold is None:
-            costs = expected_costs(probabilities(), np.array(self.spec.costs))
+            costs, p = np.array(self.spec.costs), probabilities()
+            expected = expected_costs(p, costs)
             # Costs that differ by rounding errors only are equal; the first class wins.
-            return np.argmax(
-                costs <= costs.min(axis=1, keepdims=True) + ROUNDING * np.abs(self.spec.costs).max(), axis=1
-            )
+            of_class, constant = cost_rounding(costs)
+            limit = expected.min(axis=1) + p @ of_class + constant
+            return np.argmax(expected <= limit[:, None], axis=1)
         if self.spec.is_ranked:
             assert scores is not None
             days = None if self.spec.day_of is None else read_days(columns[self.spec.day_of], self.spec.day_of)
@@ -175,7 +180,8 @@ def cost_share(p: Array, missed: Array | float, alarm: Array | float) -> Array:
     """
     of_negative, of_positive = p * missed, (1.0 - p) * alarm
     total = of_negative + of_positive
-    return np.divide(of_negative, total, out=np.zeros_like(total), where=total > 0.0)
+    share = np.where(p == cost_threshold(alarm, missed), 0.5, of_negative / np.where(total > 0.0, total, 1.0))
+    return np.where(total > 0.0, share, 0.0)
 
 
 def alert_probability(missed: float, alarm: float, share: float) -> float | None:

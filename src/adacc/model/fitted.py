@@ -15,12 +15,13 @@ from adacc.data.binning import BinMapper, CategoryBins
 from adacc.data.category_levels import Unseen
 from adacc.data.columns import Table
 from adacc.model.calibration import Calibrator
+from adacc.model.cost_matrix import PROBABILITY_DECIMALS
 from adacc.model.decision import Decision, decision_scores, log_multipliers
 from adacc.model.ensemble import Ensemble
 from adacc.model.explainers import Explainer, make_explainer
 
-DECIMALS, PROBABILITY_DECIMALS = 10, 12
-"""Decimals to which a decision rule rounds scores and probabilities, so that rounding errors do not decide."""
+DECIMALS = 10
+"""Decimals to which a decision rule rounds scores, so that rounding errors do not decide."""
 
 
 @dataclass(frozen=True)
