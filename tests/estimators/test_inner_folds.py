@@ -1,6 +1,8 @@
 """Inner folds of every estimator: those that cannot tune are skipped, and rows held out repeatedly count once."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
@@ -133,6 +135,27 @@ def test_rows_of_zero_weight_are_in_no_fold():
     late_only = [(np.arange(150), np.arange(150, 300))]  # the training rows have positives of zero weight only
     with pytest.raises(ValueError, match="in a fold whose training rows have every class"):
         DecisionRule(LogisticRegression(), cv=late_only).fit(X, y, sample_weight=without)
+
+
+@pytest.mark.parametrize("times", [
+    [1.0, 2.0, np.nan, 4.0, 5.0, 6.0],
+    [1, 2, None, 4, 5, 6],
+    np.array(["2024-01-01", "2024-01-02", "NaT", "2024-01-04", "2024-01-05", "2024-01-06"], dtype="datetime64[D]"),
+    np.array(["2024-01-01", "2024-01-02", "NaT", "2024-01-04", "2024-01-05", "2024-01-06"], dtype="datetime64[ns]"),
+    pd.Series(pd.to_datetime(["2024-01-01", "2024-01-02", None, "2024-01-04", "2024-01-05", "2024-01-06"])),
+    pd.Series(pd.to_datetime(["2024-01-01", "2024-01-02", None, "2024-01-04", "2024-01-05", "2024-01-06"], utc=True)),
+    pd.Series(["2024-01-01", "2024-01-02", None, "2024-01-04", "2024-01-05", "2024-01-06"], dtype="string"),
+    pl.Series([1, 2, None, 4, 5, 6]),
+])  # fmt: skip
+def test_rows_without_a_time_are_named(times):
+    """They would be sorted last, and then held out as the latest rows."""
+    with pytest.raises(ValueError, match=r"groups must not be missing, got .* in row 2$"):
+        list(TimeSplit(2).split(groups=times))
+    X, y = np.arange(24.0)[:, None], np.arange(24) % 2
+    many = np.concatenate([np.asarray(times)] * 4)
+    for model in (DecisionRule(GaussianNB(), cv=TimeSplit(2)), CostSearchCV(adacc.CGAdaClassifier(), cv=TimeSplit(2))):
+        with pytest.raises(ValueError, match=r"groups must not be missing, got .* in row 2$"):
+            model.fit(X, y, groups=many)
 
 
 # -- rows that are held out repeatedly

@@ -60,7 +60,8 @@ class TimeSplit(BaseCrossValidator):
         """Yield the indices of the training and held-out rows of each fold."""
         if groups is None:
             raise ValueError("groups must be the time of each row for TimeSplit, got None")
-        times = np.asarray(groups)
+        times = group_values(groups, len(np.asarray(groups)))
+        assert times is not None
         order = np.argsort(times, kind="stable")
         if len(order) <= self.n_splits:
             raise ValueError(f"TimeSplit({self.n_splits}) needs more than {self.n_splits} rows, got {len(order)}")
