@@ -48,7 +48,8 @@ def calibrate(
         weight = weight * settings.rule.initial(row_costs(settings, training_set))[rows]
     else:
         weight = weight * terms.class_weight[y]
-    return Calibrator.fit(kind, scores, y, len(training_set.classes), weight, terms.rising), terms.multipliers
+    calibrator = Calibrator.fit(kind, scores, y, len(training_set.classes), weight, terms.rising, rows)
+    return calibrator, terms.multipliers
 
 
 class CalibrationTerms(NamedTuple):

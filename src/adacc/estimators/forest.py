@@ -412,7 +412,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
             ensemble = replace(ensemble, votes=votes)
         if by_class.all() and self.calibration is not None:
             kind = "sigmoid" if self.calibration == "auto" else self.calibration
-            calibrator = Calibrator.fit(kind, scores, true, rows.n_classes, row_weight, rising=True)
+            calibrator = Calibrator.fit(kind, scores, true, rows.n_classes, row_weight, True, numbers)
         _, names = columns_of(self)
         model = FittedModel(
             ensemble,

@@ -131,10 +131,15 @@ class Calibrator:
 
     @classmethod
     def fit(
-        cls, kind: str, scores: Array, y: NDArray[np.intp], n_classes: int, weight: Array, rising: bool = False
-    ) -> Calibrator:
-        """Fit one curve for two classes, or one per class; `rising` forbids a sigmoid that decreases with the score."""
-        n_rows = int(np.count_nonzero(weight))
+        cls, kind: str, scores: Array, y: NDArray[np.intp], n_classes: int, weight: Array, rising: bool = False,
+        numbers: NDArray[np.intp] | None = None,
+    ) -> Calibrator:  # fmt: skip
+        """Fit one curve for two classes, or one per class; `rising` forbids a sigmoid that decreases with the score.
+
+        `numbers` are those of the rows, of which some may occur repeatedly; None if all are distinct.
+        """
+        used = weight > 0.0
+        n_rows = int(used.sum()) if numbers is None else len(np.unique(numbers[used]))
         if scores.ndim == 1:
             return cls.fit_each(kind, [(scores, y == 1, weight)], n_rows, rising)
         return cls.fit_each(kind, [(scores[:, k], y == k, weight) for k in range(n_classes)], n_rows, rising)
@@ -145,7 +150,7 @@ class Calibrator:
     ) -> Calibrator:
         """Fit one curve per output, which has the scores, whether each row belongs to the class, and the weights.
 
-        Only the ratios of the weights matter; `n_rows` is the number of rows of positive weight.
+        Only the ratios of the weights matter; `n_rows` is the number of distinct rows of positive weight.
         """
         fit = Isotonic.fit if kind == "isotonic" else Sigmoid.fit_rising if rising else Sigmoid.fit
         return cls(
