@@ -995,3 +995,18 @@ def test_rows_out_of_the_bags_decide_on_costs_of_rounds_not_of_the_search():
     called = CostSearchCV(booster, scoring=make_scorer(f1_score)).fit(X, y)
     assert named.best_costs_ == called.best_costs_
     assert named.best_score_ == called.best_score_ == pytest.approx(named.score(X, y))
+
+
+@pytest.mark.parametrize("rule", ["recall>=0.9", "alerts<=100/1000", "threshold=0.3"])
+@pytest.mark.parametrize("scoring", ["precision", "f1", "balanced_accuracy"])
+def test_candidates_are_scored_as_they_decide(rule, scoring):
+    """By the rule, which each candidate tunes on its training rows, as scikit-learn's search has it."""
+    estimator = CGAdaClassifier(n_estimators=4, decision=rule, random_state=0)
+    grid, folds = [[0.1, 1.0], [0.4, 1.0], [1.0, 1.0]], StratifiedKFold(3)
+    ours = CostSearchCV(estimator, grid, scoring=scoring, cv=folds).fit(X, y)
+    theirs = GridSearchCV(estimator, {"costs": grid}, scoring=ours.scorer_, cv=folds).fit(X, y)
+    np.testing.assert_allclose(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"])
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+    assert ours.best_score_ == pytest.approx(theirs.best_score_)
+    trained = CostSearchCV(estimator, grid, scoring=scoring, cv="training").fit(X, y)
+    assert trained.best_score_ == pytest.approx(trained.score(X, y))

@@ -99,7 +99,9 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     ----------
     estimator : classifier of adacc
         Classifier whose method takes costs, such as ``CGAdaClassifier()``; its own `costs` are ignored. Its `n_jobs` is
-        the number of candidates that are fitted in parallel.
+        the number of candidates that are fitted in parallel. Candidates are scored by their predictions, with the
+        `decision` of the classifier if it has one: the rule is tuned for each of them on its own training rows, which
+        takes as many fits as folds of `calibration_cv`.
     costs : list, default=None
         Candidate costs, each in a form that the estimator takes: a dict {label: cost}, one number per class, a matrix
         (listed by its mean cost of each class), or "balanced". None uses the grid of the AdaCC paper for two classes: 1
@@ -217,15 +219,20 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             rounds,
         )
         scorer = read_scoring(self.scoring, training_set, template)
-        formula = without_predicting(self.scoring, training_set, settings)
+        formula = None if spec is not None else without_predicting(self.scoring, training_set, settings)
+        of_rule = columns_in(X, spec)
 
         def scores(trained: list[Trained], training_set: TrainingSet, test: TrainingSet) -> Array:
             """Scores on the test rows, by costs (rows) and number of rounds (columns)."""
             if formula is not None:
                 return np.array([scores_by_counts(formula, each, test, rounds) for each in trained])
             rows = test.table.native, test.classes[test.y], None if sample_weight is None else test.weight
-            models = [[grid.model(i, each, T, training_set) for T in rounds] for i, each in enumerate(trained)]
-            with unseen_ignored():
+            with unseen_ignored(), warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "the decision ", UserWarning)  # the best model warns
+                models = [
+                    [grid.model(i, each, T, training_set, spec, of_rule) for T in rounds]
+                    for i, each in enumerate(trained)
+                ]
                 return np.array([[score(scorer, model, *rows) for model in of_costs] for of_costs in models])
 
         folds = None
@@ -237,7 +244,6 @@ class CostSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         with Threads(settings.n_threads) as threads:
             by_split, mean, best, trained = _search(grid, scores, training_set, folds, threads)
 
-        of_rule = columns_in(X, spec)
         winners = [
             Best(grid.by_label[i], T, float(mean[i, t]), grid.model(i, trained[i], T, training_set, spec, of_rule))
             for t, (T, i) in enumerate(zip(rounds, best, strict=True))
