@@ -77,7 +77,7 @@ columns = st.one_of(
     of(st.floats(allow_nan=False, allow_infinity=False) | st.integers(-5, 5).map(float)).map(
         lambda x: pa.array(x, pa.float64())
     ),
-    of(st.integers(-(2**62), 2**62)).map(lambda x: pa.array(x, pa.int64())),
+    of(st.integers(-(2**53), 2**53)).map(lambda x: pa.array(x, pa.int64())),
     of(st.booleans()).map(lambda x: pa.array(x, pa.bool_())),
     texts.map(lambda x: pa.array(x, pa.string())),
     texts.map(lambda x: pa.array(x, pa.string()).dictionary_encode()),

@@ -98,7 +98,7 @@ def _cells(column: pd.Series, decimal: str | None) -> Any:
     import pyarrow as pa
     from pandas.api.types import infer_dtype
 
-    from adacc.tables import plain_cells
+    from adacc.tables.kinds import plain_cells
 
     is_text = infer_dtype(column, skipna=True) == "string"
     return plain_cells(pa.array(column, pa.string(), from_pandas=True), decimal or ".") if is_text else column

@@ -222,7 +222,8 @@ def _in_memory(options: Namespace, spec: DecisionSpec | None) -> TrainingResult:
     from adacc.estimators.duplicates import describe_copies
     from adacc.evaluation.fingerprints import fingerprints
     from adacc.evaluation.training import fit_method
-    from adacc.tables import check_features, kinds_of, read_frame_and_cells
+    from adacc.tables import check_features, kinds_of
+    from adacc.tables.reader import read_frame_and_cells
 
     not_features = split_columns(options)
     with compiled_kernels("stumps", "frames", *(["trees"] if options.method in FORESTS else [])):

@@ -16,8 +16,9 @@ from adacc.comparison.splits import check_dependence
 from adacc.data.columns import read
 from adacc.evaluation.subgroups import read_groups
 from adacc.evaluation.today import read_alerts
-from adacc.tables import TableError, check_features, open_table, read_frame_and_cells, read_labels, read_target
+from adacc.tables import TableError, check_features, open_table, read_labels, read_target
 from adacc.tables.errors import missing_column
+from adacc.tables.reader import read_frame_and_cells
 from adacc.tables.sources import OpenTable
 
 DIGITS = "digits"

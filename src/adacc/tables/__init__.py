@@ -3,8 +3,8 @@
 from adacc.tables.batches import Batches, open_batches
 from adacc.tables.errors import DataError, TableError
 from adacc.tables.features import check_features
-from adacc.tables.kinds import Kind, kinds_of, plain_cells
-from adacc.tables.reader import read_frame, read_frame_and_cells
+from adacc.tables.kinds import Kind, kinds_of
+from adacc.tables.reader import read_frame
 from adacc.tables.sources import open_table
 from adacc.tables.target import Target, find_label, read_labels, read_target
 
@@ -19,9 +19,7 @@ __all__ = [
     "kinds_of",
     "open_batches",
     "open_table",
-    "plain_cells",
     "read_frame",
-    "read_frame_and_cells",
     "read_labels",
     "read_target",
 ]
