@@ -78,7 +78,9 @@ def test_minus_zero_is_zero():
 @pytest.mark.parametrize("make", [pd.DataFrame, pd.DataFrame.to_numpy])
 def test_whole_numbers_too_large_for_a_float_are_refused(make):
     X = pd.DataFrame({"a": pd.Series([1, 10**400] * 20, dtype=object)})
-    with pytest.raises(ValueError, match=r"holds (a whole number that is too large for a float|the integer 10+; beyond 2\^53)"):
+    with pytest.raises(
+        ValueError, match=r"holds (a whole number that is too large for a float|the integer 10+; beyond 2\^53)"
+    ):
         adacc.AdaCC1Classifier().fit(make(X), np.tile([0, 1], 20))
 
 
