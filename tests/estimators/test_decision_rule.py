@@ -351,7 +351,7 @@ def test_cost_decision_is_the_same_rule(rare):
 # -- files
 
 
-@pytest.mark.parametrize("rule", [RULE, "tuned cost=[[0, 1], [5, 0]]", "fn=amount, fp=2", "top=4", "precision>=1"])
+@pytest.mark.parametrize("rule", [RULE, "tuned cost=[[0, 1], [5, 0]]", "tuned fn=amount, fp=2", "top=4", "precision>=1"])
 @pytest.mark.filterwarnings("ignore")
 def test_a_file_keeps_the_rule_and_the_scores(rare, rule, tmp_path):
     X, y = rare
