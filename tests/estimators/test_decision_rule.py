@@ -351,12 +351,13 @@ def test_cost_decision_is_the_same_rule(rare):
 # -- files
 
 
-@pytest.mark.parametrize("rule", [RULE, "tuned cost=[[0, 1], [5, 0]]", "tuned fn=amount, fp=2", "top=4", "precision>=1"])
+@pytest.mark.parametrize("rule", [RULE, "tuned cost=[[0, 1], [5, 0]]", "fn=amount, fp=2", "top=4", "precision>=1"])
 @pytest.mark.filterwarnings("ignore")
 def test_a_file_keeps_the_rule_and_the_scores(rare, rule, tmp_path):
     X, y = rare
     groups = np.arange(len(y)) // 2
-    model = adacc.AdaCC1Classifier(n_estimators=8, decision="f1", random_state=0).fit(X, y, groups=groups)
+    model = adacc.AdaCC1Classifier(n_estimators=8, decision="f1", calibration="sigmoid", random_state=0)
+    model.fit(X, y, groups=groups)
     model.set_decision(rule).save(tmp_path / "m.adacc")
     again = adacc.load(tmp_path / "m.adacc")
     assert repr(again.decision_) == repr(model.decision_)
