@@ -6,6 +6,7 @@ import pytest
 import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
+from matched import cross_val_matched
 from scipy import sparse
 from scipy.special import expit
 from sklearn.base import clone
@@ -22,7 +23,6 @@ from sklearn.model_selection import (
     ShuffleSplit,
     StratifiedKFold,
     TunedThresholdClassifierCV,
-    cross_val_predict,
 )
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -95,7 +95,7 @@ def test_the_threshold_is_tuned_on_rows_that_the_fold_has_not_seen(rare):
     folds = StratifiedKFold(4, shuffle=True, random_state=3)
     estimator = adacc.AdaCC1Classifier(n_estimators=20)
     model = CostDecision(estimator, COSTS, threshold="tuned", cv=folds).fit(X, y)
-    p = cross_val_predict(estimator, X, y, cv=folds, method="predict_proba")[:, 1]
+    p = cross_val_matched(estimator, X, y, folds, "predict_proba")
     matrix = [[0, 1], [5, 0]]
     assert model.expected_cost_ == pytest.approx(cheapest_cut_off(p, y, matrix))
     assert mean_cost(y, (p > model.threshold_).astype(int), matrix) == pytest.approx(model.expected_cost_)

@@ -7,12 +7,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from matched import cross_val_matched
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier, VotingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_predict
+from sklearn.model_selection import GroupKFold, StratifiedKFold
 from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
@@ -54,7 +55,7 @@ def test_a_booster_is_tuned_on_rows_that_its_folds_have_not_seen(rare, flipped):
     seed = check_random_state(0).randint(np.iinfo(np.int32).max)
     folds = StratifiedKFold(5, shuffle=True, random_state=seed)
     plain = adacc.AdaCC1Classifier(n_estimators=15, random_state=0, pos_label=True)
-    scores = cross_val_predict(plain, X, y, cv=folds, method="decision_function")
+    scores = cross_val_matched(plain, X, y, folds)
     due = threshold_for_recall(scores, y, 0.8)
     np.testing.assert_array_equal(scores >= model.decision_.threshold, scores >= due - 1e-9)
     assert model.decision_.report.rows == "held-out"
@@ -267,8 +268,7 @@ def test_any_classifier_follows_a_rule(rare):
     X, y = rare
     for estimator, method in ((LogisticRegression(), "predict_proba"), (LinearSVC(), "decision_function")):
         model = DecisionRule(estimator, RULE, cv=StratifiedKFold(4)).fit(X, y)
-        held_out = cross_val_predict(estimator, X, y, cv=StratifiedKFold(4), method=method)
-        scores = held_out[:, 1] if method == "predict_proba" else held_out
+        scores = cross_val_matched(estimator, X, y, StratifiedKFold(4), method)
         due = threshold_for_recall(scores, y == 1, 0.8)
         np.testing.assert_array_equal(scores >= model.decision_.threshold, scores >= due)
         response = getattr(clone(estimator).fit(X, y), method)(X)
@@ -285,6 +285,65 @@ def test_a_rule_of_scores_compares_scores(rare, estimator):
     alert = rule.predict(X) == rule.classes_[rule.decision_.positive]
     np.testing.assert_array_equal(alert, sign * scores >= 0.5)
     assert 0 < alert.sum() < len(y)
+
+
+class Overconfident(LogisticRegression):
+    """Probabilities that are the more extreme the fewer training rows there are."""
+
+    def fit(self, X, y, sample_weight=None):
+        super().fit(X, y, sample_weight)
+        self.factor_ = 3000.0 / len(y)
+        self.coef_, self.intercept_ = self.factor_ * self.coef_, self.factor_ * self.intercept_ + self.factor_
+        return self
+
+
+@pytest.mark.parametrize("rule", ["recall>=0.8", "alerts<=60/1000", "f1", "threshold=0.3", "score=0"])
+@pytest.mark.parametrize("in_time", [False, True])
+def test_scores_of_fewer_rows_are_on_the_scale_of_the_final_model(rule, in_time):
+    rng = np.random.default_rng(0)
+    y = rng.random(30_000) < 0.1
+    X = rng.normal(size=(30_000, 3)) + 1.2 * y[:, None]
+    used, cv = np.arange(3000), adacc.TimeSplit(3) if in_time else 3
+    model = DecisionRule(Overconfident(C=1e4), rule, cv=cv).fit(X[used], y[used], groups=used if in_time else None)
+    alert, new = model.predict(X[3000:]), y[3000:]
+    achieved = {"recall": alert[new].mean(), "precision": new[alert].mean(), "alerts_per_1000": 1000 * alert.mean()}
+    for measure, found in achieved.items():
+        assert model.decision_.report.achieved[measure].value == pytest.approx(found, rel=0.2)
+
+
+@pytest.mark.parametrize("cv", [4, adacc.TimeSplit(3)])
+def test_a_forest_tuned_on_folds_alerts_on_the_share_of_its_own_out_of_bag_scores(cv):
+    """Its forests on fewer rows have other scores; the budget must hold for the forest that decides."""
+    rng = np.random.default_rng(1)
+    y = rng.random(900) < 0.1
+    X = rng.normal(size=(900, 4)) + 0.9 * y[:, None]
+    params = {"n_estimators": 6, "random_state": 0, "calibration": None}
+    time = np.arange(900) if isinstance(cv, adacc.TimeSplit) else None
+    model = adacc.AdaCCForestClassifier(tuning_cv=cv, decision="alerts<=80/1000", **params).fit(X, y, groups=time)
+    tuning, report = model.fitted_model_.tuning_scores, model.decision_.report
+    alerts = np.average(tuning.scores >= model.decision_.threshold, weights=tuning.weight)
+    assert 0.06 < alerts <= 0.08 + 1e-9
+    assert report.achieved["alerts_per_1000"].value == pytest.approx(1000 * alerts)
+    # The same trees tuned out of bag differ by the weights of the kinds of bags only, which rank nearly the same.
+    assert (model.predict(rng.normal(size=(20_000, 4)) + 0.9 * (rng.random(20_000) < 0.1)[:, None])).mean() < 0.12
+
+
+@pytest.mark.parametrize("name", ["rule", "booster", "forest"])
+def test_times_are_no_groups(name):
+    """Rows of one time are not drawn together: with two times the threshold would be the same in every resample."""
+    rng = np.random.default_rng(2)
+    y = rng.random(600) < 0.2
+    X, time = rng.normal(size=(600, 3)) + y[:, None], np.repeat([2023, 2024], 300)
+    split = adacc.TimeSplit(2)
+    model = {
+        "rule": DecisionRule(LogisticRegression(), RULE, cv=split),
+        "booster": adacc.AdaCC1Classifier(n_estimators=8, decision=RULE, calibration_cv=split, random_state=0),
+        "forest": adacc.AdaCCForestClassifier(n_estimators=3, decision=RULE, tuning_cv=split, random_state=0),
+    }[name]
+    report = model.fit(X, y, groups=time).decision_.report
+    assert report.threshold.low < report.threshold.high
+    n_positive = report.n_positive
+    assert report.achieved["recall"].high - report.achieved["recall"].low < 2.5 * (0.8 * 0.2 / n_positive) ** 0.5 * 1.96
 
 
 def test_a_rule_of_scores_needs_scores(rare):

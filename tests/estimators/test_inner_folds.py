@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from matched import cross_val_matched
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -70,12 +71,9 @@ class Fixed(BaseCrossValidator):
 def test_rows_are_scored_by_models_of_both_classes_only(name):
     """Against a loop by hand over the folds whose training rows have both classes."""
     X, y, time = late()
-    p, true = [], []
-    for train, test in TimeSplit(5).split(groups=time):
-        if y[train].any():
-            p.append(GaussianNB().fit(X[train], y[train]).predict_proba(X[test])[:, 1])
-            true.append(y[test])
-    p, true = np.concatenate(p), np.concatenate(true)
+    folds = [(train, test) for train, test in TimeSplit(5).split(groups=time) if y[train].any()]
+    rows = np.concatenate([test for _, test in folds])
+    p, true = cross_val_matched(GaussianNB(), X, y, folds, "predict_proba")[rows], y[rows]
     model = with_folds(name, TimeSplit(5)).fit(X, y, groups=time)
     threshold = model.decision_.threshold
     if name == "rule":
@@ -83,7 +81,8 @@ def test_rows_are_scored_by_models_of_both_classes_only(name):
         assert model.decision_.report.n_rows == len(p) == 200
     else:
         due = min(np.unique(p), key=lambda t: np.where(true, 8 * (p < t), p >= t).sum())
-        assert model.brier_ == pytest.approx(brier_score_loss(true, p))
+        raw = [GaussianNB().fit(X[train], y[train]).predict_proba(X[test])[:, 1] for train, test in folds]
+        assert model.brier_ == pytest.approx(brier_score_loss(true, np.concatenate(raw)))
     np.testing.assert_array_equal(p >= threshold, p >= due)
     assert model.predict(X).mean() < 0.3
 
@@ -209,8 +208,7 @@ def test_rows_count_by_their_weight_however_often_they_are_held_out():
     folds = list(StratifiedShuffleSplit(6, test_size=0.3, random_state=0).split(X, y))
     alerts, times = np.zeros(len(y)), np.zeros(len(y))
     for train, test in folds:
-        fitted = GaussianNB().fit(X[train], y[train], sample_weight=weight[train])
-        alerts[test] += fitted.predict_proba(X[test])[:, 1] >= 0.3
+        alerts += cross_val_matched(GaussianNB(), X, y, [(train, test)], "predict_proba", weight) >= 0.3
         times[test] += 1
     share = alerts / np.maximum(times, 1)
     held_out = weight * (times > 0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Collection
-from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from adacc.cli.options import cost_value
@@ -127,7 +126,11 @@ def describe_decision(decision: Decision) -> dict[str, Any]:
 
 
 def describe_check(
-    decision: Decision, is_positive: NDArray[Any], alert: NDArray[Any], columns: dict[str, NDArray[Any]]
+    decision: Decision,
+    is_positive: NDArray[Any],
+    alert: NDArray[Any],
+    columns: dict[str, NDArray[Any]],
+    groups: NDArray[Any] | None = None,
 ) -> dict[str, Any] | None:
     """What the rule achieves on evaluated rows beside the interval that it states; None if it states none."""
     from adacc.estimators.decisions import achieved_on
@@ -135,12 +138,12 @@ def describe_check(
     report = decision.report
     if report is None:
         return None
-    here = achieved_on(decision, is_positive, alert, columns)
+    here = achieved_on(decision, is_positive, alert, columns, groups)
     measures = {
         name: {
-            "achieved": here[name],
+            "achieved": here[name].value,
             "stated": stated._asdict(),
-            "within": None if isnan(here[name]) else stated.low <= here[name] <= stated.high,
+            "within": here[name].agrees_with(stated),
         }
         for name, stated in report.achieved.items()
     }
@@ -174,7 +177,7 @@ def format_decision(decision: Decision) -> str:
     sample = f" (at most {MAX_OOB_ROWS_OF_CLASS:,} random rows of each class, weighted to represent all of them)"
     lines = [
         f"decision: {decision.rule}, measured on {report.n_rows:,} {report.rows} rows, {report.n_positive:,} positive"
-        f"{sample if report.rows == 'out-of-bag' else ''}; in brackets the 95% interval for as many new rows"
+        f"{sample if report.rows == 'out-of-bag' else ''}; in brackets the 95% interval for new rows"
     ]
     if decision.threshold is not None and report.threshold is not None:
         lines.append(f"  threshold: {decision.statistic_name} >= {_format(report.threshold)}")

@@ -134,7 +134,8 @@ def _result(model_file: ModelFile, options: Namespace, target: str) -> dict[str,
     check = None
     if decision is not None and is_binary:
         true, predicted = scored[:2]
-        check = describe_check(decision, true == model_file.positive, predicted == model_file.positive, columns)
+        alert = predicted == model_file.positive
+        check = describe_check(decision, true == model_file.positive, alert, columns, groups)
     result: dict[str, Any] = {
         **head("evaluate", adacc.__version__, command_line(options, "model", "data")),
         "model": str(model_file.path),

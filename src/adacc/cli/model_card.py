@@ -158,7 +158,7 @@ def _held_out(model_file: ModelFile) -> dict[str, Any]:
         points["balanced_accuracy"] = accuracy
     return {
         "rows": f"{report['n_rows']:,} {report['rows']} rows of the training data, {report['n_positive']:,} of them "
-        "positive; intervals are for as many new rows",
+        "positive; intervals are for new rows",
         "achieved": report["achieved"]
         | {name: {"value": each, "low": None, "high": None} for name, each in points.items()},
     }

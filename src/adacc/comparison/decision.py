@@ -12,7 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from adacc.comparison.binary_problem import BinaryProblem
-from adacc.estimators.decision_tuning import LabelledRows, find_threshold, tune_rule
+from adacc.estimators.decision_tuning import find_threshold, tune_rule
+from adacc.estimators.labelled_rows import LabelledRows
 from adacc.evaluation.assessment import DecidedRows, assess, describe_report
 from adacc.evaluation.decision_costs import Policy, compare_policies
 from adacc.model.decision_spec import DecisionSpec, read_decision
@@ -35,15 +36,14 @@ class HeldOutScores:
         groups = None
         if problem.time is None and problem.dependence is not None:
             groups = pd.factorize(problem.dependence[rows])[0].astype(np.intp)
-        return LabelledRows(
-            self.scores[which], problem.y[rows] == 1, np.ones(len(rows)), groups, folds=self.folds[which]
-        )
+        return LabelledRows(self.scores[which], problem.y[rows] == 1, np.ones(len(rows)), groups)
 
     def alerts(self, spec: DecisionSpec | None, problem: BinaryProblem) -> NDArray[np.bool_]:
         """The decisions of a rule whose threshold for the rows of a fold is tuned on the other folds.
 
-        In time order it is tuned on earlier folds only, and no row of the first fold is an alert. None is the decision
-        of the method.
+        In time order it is tuned on earlier folds only, and no row of the first fold is an alert. A limit on alerts is
+        a share of the fold's own scores, which needs no classes; scores of models with fewer training rows are on
+        another scale. None is the decision of the method.
         """
         if spec is None:
             return self.scores > 0.0
@@ -51,7 +51,8 @@ class HeldOutScores:
         for fold in np.unique(self.folds[self.has_threshold(problem)]).tolist():
             here = self.folds == fold
             others = ~here if problem.time is None else self.folds < fold
-            alert[here] = self.scores[here] >= find_threshold(spec, self.labelled(problem, others))
+            tuned_on = here if spec.kind == "alerts" else others
+            alert[here] = self.scores[here] >= find_threshold(spec, self.labelled(problem, tuned_on))
         return alert
 
     def has_threshold(self, problem: BinaryProblem) -> NDArray[np.bool_]:

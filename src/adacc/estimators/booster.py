@@ -23,7 +23,13 @@ from adacc.estimators.calibration import calibrate, calibrates_on_folds, held_ou
 from adacc.estimators.compat import CALLER_OF_FIT, CallbackRounds, CallbackSupportMixin, with_callbacks
 from adacc.estimators.decisions import columns_in, decide, thinned
 from adacc.estimators.duplicates import keep_copies_together
-from adacc.estimators.folds import held_out_weight, is_number_of_folds, on_training_rows, repeated_rows
+from adacc.estimators.folds import (
+    dependent_groups,
+    held_out_weight,
+    is_number_of_folds,
+    on_training_rows,
+    repeated_rows,
+)
 from adacc.estimators.input_validation import columns_of, columns_restored_on_failure, hold_out, read_training
 from adacc.estimators.monotonic import constrain
 from adacc.estimators.parameters import parameters
@@ -233,17 +239,16 @@ def finish_model(
     if spec is not None:
         spec = spec.for_classes(model.classes)
     if calibrates_on_folds(settings) or (spec is not None and spec.needs_tuning):
-        held_out = held_out_scores(replace(settings, n_rounds=model.ensemble.n_rounds), training_set)
+        held_out = held_out_scores(replace(settings, n_rounds=model.ensemble.n_rounds), training_set, model.ensemble)
     if settings.calibration is not None:
         calibrator, multipliers = calibrate(settings, training_set, model.ensemble, settings.calibration, held_out)
         model = replace(model, calibrator=calibrator, multipliers=multipliers)
     tuning, of_rows = None, {}
     if held_out is not None and model.positive_class is not None:
-        rows, groups = held_out.rows, training_set.groups
+        rows, groups = held_out.rows, dependent_groups(settings.options["calibration_cv"], training_set.groups)
         is_positive = training_set.y[rows] == model.positive_class
         weight, group = held_out_weight(rows, training_set.weight), None if groups is None else groups[rows]
-        numbers = repeated_rows(rows)
-        tuning = TuningScores("held-out", held_out.scores, is_positive, weight, group, held_out.folds, numbers)
+        tuning = TuningScores("held-out", held_out.matched, is_positive, weight, group, repeated_rows(rows))
         of_rows = {name: values[training_set.numbers[rows]] for name, values in columns.items()}
         model = replace(model, tuning_scores=thinned(tuning, settings.seed))
     if spec is not None:

@@ -14,6 +14,7 @@ from adacc.boosting.session import plan_for, train
 from adacc.boosting.settings import Settings
 from adacc.data.training_set import TrainingSet
 from adacc.estimators.folds import groups_for, held_out_weight, members_by_class, on_training_rows, tuning_folds
+from adacc.estimators.score_matching import match_location_and_scale
 from adacc.model.calibration import Calibrator
 from adacc.model.ensemble import Ensemble
 
@@ -25,7 +26,7 @@ class HeldOut(NamedTuple):
 
     rows: NDArray[np.intp]
     scores: Array
-    folds: NDArray[np.intp]  # the fold that each row is held out by
+    matched: Array  # the scores of two classes on the scale of the ensemble that was trained on all rows
 
 
 def calibrates_on_folds(settings: Settings) -> bool:
@@ -41,7 +42,7 @@ def calibrate(
         rows = np.arange(len(training_set.y))
         scores = ensemble.class_scores(ensemble.scores(training_set.table))
     else:
-        rows, scores, _ = held_out
+        rows, scores = held_out.rows, held_out.scores
     terms, y = calibration_terms(settings, plan_for(settings, training_set)), training_set.y[rows]
     weight = held_out_weight(rows, training_set.weight)
     if settings.decides_by_probability and training_set.cost is not None:
@@ -69,17 +70,24 @@ def calibration_terms(settings: Settings, plan: Plan) -> CalibrationTerms:
     return CalibrationTerms(plan.rule.initial(plan.costs), plan.rule.decision(plan.costs), rising)
 
 
-def held_out_scores(settings: Settings, training_set: TrainingSet) -> HeldOut:
-    """Scores of the rows that the folds of `calibration_cv` hold out; five folds by default."""
+def held_out_scores(settings: Settings, training_set: TrainingSet, final: Ensemble) -> HeldOut:
+    """Scores of the rows that the folds of `calibration_cv` hold out, five by default.
+
+    `final` is the ensemble that was trained on all rows.
+    """
     cv, classes = settings.options["calibration_cv"], training_set.classes
     if cv is None or on_training_rows(cv):
         counts = members_by_class(training_set.y, len(classes), training_set.groups)
         cv = int(min(DEFAULT_FOLDS, max(counts.min(), 2)))
     groups = groups_for(cv, training_set)
     folds = tuning_folds(cv, training_set.y, classes, groups, settings.seed, "calibration_cv")
-    scores = []
+    table, weight, scores, matched = training_set.table, training_set.weight, [], []
+    of_final = final.class_scores(final.scores(table)) if len(classes) == 2 else None
     for training, held_out in folds:
         ensemble = train(settings, training_set.subset(training)).ensemble
-        scores.append(ensemble.class_scores(ensemble.scores(training_set.table.take(held_out))))
-    number = np.repeat(np.arange(len(folds)), [len(held_out) for _, held_out in folds])
-    return HeldOut(np.concatenate([held_out for _, held_out in folds]), np.concatenate(scores), number)
+        scores.append(ensemble.class_scores(ensemble.scores(table.take(held_out))))
+        if of_final is not None:
+            of_fold = ensemble.class_scores(ensemble.scores(table.take(training)))
+            matched.append(match_location_and_scale(scores[-1], of_fold, of_final[training], weight[training]))
+    rows = np.concatenate([held_out for _, held_out in folds])
+    return HeldOut(rows, np.concatenate(scores), np.concatenate(matched or scores))

@@ -145,11 +145,12 @@ class CostDecision(BaseDecision):
         """The decision, and fitted attributes from the held-out rows."""
         proba, y, weight = held_out.responses, held_out.true[held_out.rows], held_out.row_weight
         attributes: dict[str, Any] = {"brier_": brier(proba, y, weight), "reliability_": reliability(proba, y, weight)}
+        proba = held_out.matched
         if len(costs) == 2:
             curve = CostCurve.of(proba[:, 1], y == 1, weight, costs)
             of_folds = [
-                CostCurve.of(p[:, 1], held_out.true[rows] == 1, held_out.weight[rows], costs)
-                for rows, p in held_out.folds
+                CostCurve.of(fold.matched[:, 1], held_out.true[fold.rows] == 1, held_out.weight[fold.rows], costs)
+                for fold in held_out.folds
             ]
             attributes["threshold_"] = curve.best if self.threshold == "tuned" else expected_threshold(costs)
             attributes["threshold_spread_"] = np.array([each.best for each in of_folds])

@@ -25,11 +25,12 @@ from adacc.costs import class_costs
 from adacc.data.columns import is_frame
 from adacc.docstrings import described
 from adacc.estimators.base import COLUMNS, ROWS, log_of
-from adacc.estimators.decision_tuning import LabelledRows, tune_rule
+from adacc.estimators.decision_tuning import tune_rule
 from adacc.estimators.decisions import rounded, row_costs, split_columns
 from adacc.estimators.duplicates import copies_ignored, groups_of_copies
 from adacc.estimators.folds import (
     check_groups,
+    dependent_groups,
     group_values,
     held_out_weight,
     inner_folds,
@@ -44,12 +45,22 @@ from adacc.estimators.input_validation import (
     find_negative_class,
     set_columns,
 )
+from adacc.estimators.labelled_rows import LabelledRows
+from adacc.estimators.score_matching import match_location_and_scale
 from adacc.estimators.settings import read_n_jobs
 from adacc.estimators.unseen_categories import unseen_ignored
 from adacc.model.cost_matrix import PROBABILITY_DECIMALS
 from adacc.model.decision import Decision, untuned
 from adacc.model.decision_spec import DecisionSpec, read_decision
 from adacc.model.fitted import DECIMALS
+
+
+class HeldOutFold(NamedTuple):
+    """Rows that a fold holds out, with their probabilities or scores by class."""
+
+    rows: NDArray[np.intp]
+    responses: Array
+    matched: Array  # the responses of two classes on the scale of the estimator that is fitted on all rows
 
 
 class HeldOutRows(NamedTuple):
@@ -59,7 +70,7 @@ class HeldOutRows(NamedTuple):
     classes: NDArray[Any]
     class_weight: Array
     divisors: Array | None
-    folds: list[tuple[NDArray[np.intp], Array]]  # numbers of the rows, and their probabilities or scores by class
+    folds: list[HeldOutFold]
     true: NDArray[np.intp]
     weight: Array
     groups: NDArray[Any] | None  # of all rows: those of the user, or of copies
@@ -67,12 +78,17 @@ class HeldOutRows(NamedTuple):
     @property
     def rows(self) -> NDArray[np.intp]:
         """Numbers of the rows of all folds."""
-        return np.concatenate([rows for rows, _ in self.folds])
+        return np.concatenate([fold.rows for fold in self.folds])
 
     @property
     def responses(self) -> Array:
         """Probabilities or scores by class of all folds."""
-        return np.concatenate([responses for _, responses in self.folds])
+        return np.concatenate([fold.responses for fold in self.folds])
+
+    @property
+    def matched(self) -> Array:
+        """Probabilities or scores by class of all folds, on the scale of the fitted estimator."""
+        return np.concatenate([fold.matched for fold in self.folds])
 
     @property
     def row_weight(self) -> Array:
@@ -192,8 +208,8 @@ class BaseDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):
         true = _class_numbers(labels, weight, classes)
         class_weight = np.array([weight[true == k].sum() for k in range(len(classes))])
         divisors = self._divisors(classes, class_weight)
-        found = self._held_out(estimator, X, labels, weight > 0.0, fit_params, groups, by_score)
-        folds = [(rows, _comparable(responses, divisors)) for rows, responses in found]
+        found = self._held_out(estimator, X, labels, weight, fit_params, groups, by_score)
+        folds = [HeldOutFold(rows, *(_comparable(each, divisors) for each in both)) for rows, *both in found]
         return HeldOutRows(estimator, classes, class_weight, divisors, folds, true, weight, groups)
 
     def _set_fitted(self, held_out: HeldOutRows, decision: Decision) -> None:
@@ -235,25 +251,29 @@ class BaseDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):
         fitted: Any,
         X: Any,
         labels: NDArray[Any],
-        used: NDArray[np.bool_],
+        weight: Array,
         fit_params: dict[str, NDArray[Any]],
         groups: Any,
         by_score: bool,
-    ) -> list[tuple[NDArray[np.intp], Array]]:
-        """Numbers of the rows held out by each fold, and their responses by an estimator fitted without them."""
+    ) -> list[HeldOutFold]:
+        """The rows held out by each fold, with their responses by an estimator fitted without them."""
+        used, of_final = weight > 0.0, _responses(fitted, X, by_score)
         if on_training_rows(self.cv):
-            return [(np.flatnonzero(used), _responses(fitted, X, by_score)[used])]
+            return [HeldOutFold(np.flatnonzero(used), of_final[used], of_final[used])]
 
-        def held_out(training: NDArray[np.intp], rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], Array]:
+        def held_out(training: NDArray[np.intp], rows: NDArray[np.intp]) -> HeldOutFold:
             # cross_val_predict encodes the labels as numbers, which costs given by label do not match.
             params = {name: values[training] for name, values in fit_params.items()}
             with copies_ignored():
                 estimator = clone(self.estimator).fit(_take(X, training), labels[training], **params)
-            responses = np.zeros((len(rows), len(fitted.classes_)))  # 0 for classes of zero weight only
             with unseen_ignored():
                 found = _responses(estimator, _take(X, rows), by_score)
+            if len(fitted.classes_) == len(estimator.classes_) == 2:
+                of_fold = _responses(estimator, _take(X, training), by_score)
+                return HeldOutFold(rows, found, _matched(found, of_fold, of_final[training], weight[training]))
+            responses = np.zeros((len(rows), len(fitted.classes_)))  # 0 for classes of zero weight only
             responses[:, np.searchsorted(fitted.classes_, estimator.classes_)] = found
-            return rows, responses
+            return HeldOutFold(rows, responses, responses)
 
         folds = inner_folds(self.cv, labels, groups, used)
         read_n_jobs(self.n_jobs)  # raises an error that names it
@@ -395,18 +415,17 @@ class DecisionRule(BaseDecision):
     def _tuned(
         self, spec: DecisionSpec, positive: int, held_out: HeldOutRows, columns: dict[str, NDArray[Any]]
     ) -> Decision:
-        decision, rows, responses = untuned(spec, positive), held_out.rows, held_out.responses
+        decision, rows, responses = untuned(spec, positive), held_out.rows, held_out.matched
         if any(name not in columns for name in spec.columns):
             return decision
         of_rows = {name: values[rows] for name, values in columns.items()}
-        number = check_groups(held_out.groups, len(held_out.true))
+        number = dependent_groups(self.cv, check_groups(held_out.groups, len(held_out.true)))
         fn, fp = row_costs(spec, of_rows)
         labelled = LabelledRows(
             responses[:, positive] if spec.is_ranked
             else decision.statistic(responses[:, positive], lambda: responses, of_rows),
             held_out.true[rows] == positive, held_out.row_weight, None if number is None else number[rows], fn, fp,
             numbers=repeated_rows(rows),
-            folds=np.repeat(np.arange(len(held_out.folds)), [len(each) for each, _ in held_out.folds]),
         )  # fmt: skip
         return tune_rule(spec, positive, labelled, "training" if on_training_rows(self.cv) else "held-out")
 
@@ -423,6 +442,13 @@ def _responses(estimator: Any, X: Any, by_score: bool) -> Array:
     if np.ndim(scores) != 1:
         raise TypeError(f"estimator must have predict_proba for more than two classes, got {estimator!r}")
     return np.round(np.column_stack([-scores, scores]), DECIMALS)
+
+
+def _matched(responses: Array, of_fold: Array, of_final: Array, weight: Array) -> Array:
+    """Responses of two classes by a fold's estimator, on the scale of the one that is fitted on all rows."""
+    are_scores = bool((of_final[:, 0] == -of_final[:, 1]).all())
+    second = match_location_and_scale(responses[:, 1], of_fold[:, 1], of_final[:, 1], weight, not are_scores)
+    return np.column_stack([-second, second] if are_scores else [1.0 - second, second])
 
 
 def _class_numbers(labels: NDArray[Any], weight: Array, classes: NDArray[Any]) -> NDArray[np.intp]:

@@ -1,30 +1,27 @@
-"""Tuning of decision rules on rows with known classes, and what they achieve, with bootstrap intervals.
+"""Tuning of decision rules on rows with known classes.
 
-A rule is tuned over all thresholds that separate the rows. Its intervals are for as many new rows, and come from the
-bootstrap: the rule is tuned on one resample and applied to another one. The difference between what it achieves on the
-two shows how much tuning and sampling distort the result [Efron 1983].
+A rule is tuned over all thresholds that separate the rows. The bootstrap shows how much better the tuned threshold does
+on these rows than on new ones, and how much it varies.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import pairwise
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv
 
 from adacc.algorithms.base import Array
+from adacc.estimators.decision_intervals import PER_ROWS, intervals_of_alerts
+from adacc.estimators.labelled_rows import LabelledRows
 from adacc.model.cost_matrix import error_costs
 from adacc.model.decision import Decision, DecisionReport, Interval, untuned
 from adacc.model.decision_spec import DecisionSpec
 
 CONFIDENCE = 0.95
-NORMAL_QUANTILE = 1.96
 TOLERANCE = 1e-9
 """Relative rounding error of a sum of weights. A condition holds within that of the sums that it compares.
 
@@ -36,64 +33,6 @@ N_RESAMPLES, FEW_RESAMPLES, MANY_LEVELS = 500, 200, 10_000
 
 MAX_LEVELS = 50_000
 """Maximum number of distinct values in the bootstrap; neighbours are merged."""
-
-
-@dataclass(frozen=True)
-class LabelledRows:
-    """Rows to tune a rule on.
-
-    Attributes
-    ----------
-    statistic : ndarray of shape (n_rows,)
-        The number of each row that is compared with the threshold.
-    is_positive : ndarray of shape (n_rows,)
-        Whether each row is positive.
-    weight : ndarray of shape (n_rows,)
-        Weights of the rows; that of a row which occurs several times is divided among its occurrences.
-    groups : ndarray of shape (n_rows,) or None
-        Numbers of the groups, which are resampled as a whole; None if all rows are independent.
-    fn, fp : ndarray of shape (n_rows,) or float
-        Cost of a false negative and of a false positive, beyond that of the correct prediction.
-    correct : tuple of float
-        Cost of the correct prediction of a negative and of a positive row.
-    folds : ndarray of shape (n_rows,) or None
-        Number of the model that computed the statistic of each row; None if it is the model that decides.
-    numbers : ndarray of shape (n_rows,) or None
-        Numbers of the rows if some occur several times, as several folds hold them out; None if all are distinct.
-    """
-
-    statistic: Array
-    is_positive: NDArray[np.bool_]
-    weight: Array
-    groups: NDArray[np.intp] | None = None
-    fn: Array | float = 1.0
-    fp: Array | float = 1.0
-    correct: tuple[float, float] = (0.0, 0.0)
-    folds: NDArray[np.intp] | None = None
-    numbers: NDArray[np.intp] | None = None
-
-    @cached_property
-    def counts(self) -> Array:
-        """Number of distinct rows that each row counts as: 1, or 1 / n if it occurs n times."""
-        if self.numbers is None:
-            return np.ones(len(self.weight))
-        counts: Array = 1.0 / np.bincount(self.numbers)[self.numbers]
-        return counts
-
-    @property
-    def units(self) -> NDArray[np.intp] | None:
-        """Numbers of what is resampled as a whole: groups, or rows that occur several times; None if each row is."""
-        return self.numbers if self.groups is None else self.groups
-
-    @cached_property
-    def levels(self) -> Array:
-        """The distinct values of the statistic, ascending."""
-        return np.unique(self.statistic)
-
-    @cached_property
-    def level(self) -> NDArray[np.intp]:
-        """Number of the value of each row."""
-        return np.searchsorted(self.levels, self.statistic)
 
 
 class Outcomes(NamedTuple):
@@ -133,7 +72,7 @@ class Outcomes(NamedTuple):
             found = {
                 "recall": self.tp[i] / np.float64(self.n_positive),
                 "precision": self.tp[i] / alerts,
-                "alerts_per_1000": 1000.0 * alerts / total,
+                "alerts_per_1000": PER_ROWS * alerts / total,
             }
             if spec.kind == "fbeta":
                 found["fbeta"] = _fbeta(self, spec.value)[i]
@@ -215,7 +154,7 @@ def tune_rule(spec: DecisionSpec, positive: int, rows: LabelledRows, source: str
     else:
         assert decision.threshold is not None
         chosen, met = int(np.searchsorted(rows.levels, decision.threshold)), True
-    report = _report(spec, rows, outcomes, chosen, source, seed)
+    report = _report(spec, rows, chosen, source, seed)
     decision = replace(decision, report=replace(report, met=met))
     _warn(decision, outcomes.tp[chosen] + outcomes.fp[chosen])
     return decision
@@ -249,159 +188,39 @@ def _warn(decision: Decision, alerts: float) -> None:
         )
 
 
-def _report(
-    spec: DecisionSpec, rows: LabelledRows, outcomes: Outcomes, chosen: int, source: str, seed: int
-) -> DecisionReport:
+def _report(spec: DecisionSpec, rows: LabelledRows, chosen: int, source: str, seed: int) -> DecisionReport:
     """What the chosen threshold achieves, with intervals."""
-    levels, found = rows.levels, outcomes.measures(spec, slice(None))
-    value = {name: float(each[chosen]) for name, each in found.items()}
-    n_positive, n_alerts = rows.counts[rows.is_positive].sum(), rows.counts[rows.level >= chosen].sum()
-    n_all = rows.counts.sum()
-    n_rows = {"recall": n_positive, "fbeta": n_positive, "precision": n_alerts, "alerts_per_1000": n_all}
-    differences: dict[str, list[float]] = {name: [] for name in found}
-    thresholds = []
-    merged, merged_level = _merge_levels(rows)
-    fixed = int(np.searchsorted(merged_level, chosen))
-    n_resamples = FEW_RESAMPLES if len(levels) > MANY_LEVELS else N_RESAMPLES
-    for tuned_on, applied_to in pairwise(_resampled(merged, np.random.default_rng(seed), n_resamples + 1)):
-        if not all(each.n_positive > 0.0 and each.n_negative > 0.0 for each in (tuned_on, applied_to)):
-            continue
-        i = choose(spec, tuned_on)[0] if spec.needs_tuning else fixed
-        thresholds.append(threshold_at(merged.levels, i))
-        for (name, seen), new in zip(
-            tuned_on.measures(spec, i).items(), applied_to.measures(spec, i).values(), strict=True
-        ):
-            differences[name].append(float(-np.diff(_spread_out(name, np.array([seen, new]), n_rows))[0]))
-    achieved = {name: _interval(name, value[name], np.array(differences[name]), n_rows) for name in found}
-    for name, values in _by_fold(spec, rows, chosen).items():
-        achieved[name] = _widened(name, achieved[name], values, np.array(differences[name]), n_rows, _repeats(rows))
-    if "mean_cost" in achieved:
-        alarms = float(outcomes.fp[chosen] / outcomes.n_negative)
-        achieved["mean_cost"] = _cost_interval(achieved["mean_cost"], value["recall"], alarms, rows)
-    threshold = None
+    optimism, threshold = None, None
     if spec.needs_tuning:
-        threshold = Interval(threshold_at(levels, chosen), *_quantiles(np.array(thresholds)))
-    return DecisionReport(source, round(n_all), round(n_positive), achieved, threshold)
+        optimism, thresholds = _bootstrap(spec, rows, seed)
+        threshold = Interval(threshold_at(rows.levels, chosen), *_quantiles(thresholds))
+    achieved = intervals_of_alerts(spec, rows, rows.level >= chosen, optimism)
+    n_rows, n_positive = round(rows.counts.sum()), round(rows.counts[rows.is_positive].sum())
+    return DecisionReport(source, n_rows, n_positive, achieved, threshold)
 
 
-def _by_fold(spec: DecisionSpec, rows: LabelledRows, chosen: int) -> dict[str, Array]:
-    """What the chosen threshold achieves on the rows of each fold."""
-    if rows.folds is None:
-        return {}
-    alert = rows.level >= chosen
-    by_fold = [measures_of_alerts(spec, rows, alert, rows.folds == fold) for fold in np.unique(rows.folds)]
-    return {name: np.array([each[name] for each in by_fold]) for name in by_fold[0]}
+def _bootstrap(spec: DecisionSpec, rows: LabelledRows, seed: int) -> tuple[dict[str, float], Array]:
+    """The optimism of each measure, and the thresholds that are chosen on resamples of the rows.
 
-
-def measures_of_alerts(
-    spec: DecisionSpec, rows: LabelledRows, alert: NDArray[np.bool_], among: NDArray[np.bool_]
-) -> dict[str, float]:
-    """The measures of `DecisionReport` for alerts among some of the rows; NaN where they are undefined."""
-    cost = np.where(rows.is_positive, rows.fn, rows.fp) * rows.weight
-    positive, negative = among & rows.is_positive, among & ~rows.is_positive
-    tp, fp = (np.array([rows.weight[of_class & alert].sum()]) for of_class in (positive, negative))
-    missed, alarms = np.array([cost[positive & ~alert].sum()]), np.array([cost[negative & alert].sum()])
-    n_positive, n_negative = float(rows.weight[positive].sum()), float(rows.weight[negative].sum())
-    correct = rows.correct[0] * n_negative + rows.correct[1] * n_positive
-    outcomes = Outcomes(tp, fp, missed, alarms, n_positive, n_negative, correct)
-    return {name: float(value) for name, value in outcomes.measures(spec, 0).items()}
-
-
-def _repeats(rows: LabelledRows) -> tuple[float, float]:
-    """How often the folds hold out a row on average, and by how much the variance between folds is reduced by that.
-
-    The second number is the variance of a mean of rows between the folds, relative to that between disjoint ones.
+    The optimism is the mean difference between what a threshold achieves on the resample that it was tuned on, and on
+    the rows from which that was drawn [Efron 1983].
     """
-    if rows.folds is None or rows.numbers is None:
-        return 1.0, 1.0
-    fold, n_rows = np.unique(rows.folds, return_inverse=True)[1], rows.counts.sum()
-    share = 1.0 / np.bincount(fold)
-    n_folds, of_row = len(share), np.bincount(rows.numbers, share[fold])
-    variance = n_rows * (share.sum() - np.square(of_row).sum() / n_folds) / max(n_folds - 1, 1)
-    times = len(fold) / n_rows
-    return float(times), float(variance * times / n_folds)
-
-
-def _widened(
-    name: str, interval: Interval, by_fold: Array, differences: Array, n_rows: dict[str, float],
-    repeats: tuple[float, float],
-) -> Interval:  # fmt: skip
-    """The interval for another model than those of the folds.
-
-    The variance between folds that sampling does not explain is that between models fitted to different rows. Half the
-    variance of the differences is that of sampling, for all rows. Folds that hold rows out repeatedly count as fewer
-    disjoint ones.
-    """
-    by_fold, differences = by_fold[np.isfinite(by_fold)], differences[np.isfinite(differences)]
-    if len(by_fold) < 2 or len(differences) < 2 or not np.isfinite(interval).all():
-        return interval
-    times, reduction = repeats
-    n_folds = len(by_fold) / times
-    between = np.var(_spread_out(name, by_fold, n_rows), ddof=1) / reduction - n_folds * np.var(differences) / 2.0
-    extra = NORMAL_QUANTILE**2 * max(float(between), 0.0) * (1.0 + 1.0 / n_folds)
-    value, low, high = _spread_out(name, np.array(interval), n_rows)
-    ends = np.array([value - np.hypot(value - low, np.sqrt(extra)), value + np.hypot(high - value, np.sqrt(extra))])
-    if name != "mean_cost":
-        ends = _scale(name) / (1.0 + np.exp(-ends))
-    return Interval(interval.value, *np.array([min(ends[0], interval.low), max(ends[1], interval.high)]).tolist())
-
-
-def _spread_out(name: str, values: Array, n_rows: dict[str, float]) -> Array:
-    """Log-odds of a rate, on which differences do not depend on the rate; mean costs as they are."""
-    if name == "mean_cost":
-        return values
-    rate, least = values / _scale(name), 0.5 / max(n_rows[name], 1)
-    rate = np.clip(rate, least, 1.0 - least)
-    return np.log(rate / (1.0 - rate))
-
-
-def _scale(name: str) -> float:
-    return 1000.0 if name == "alerts_per_1000" else 1.0
-
-
-def _interval(name: str, value: float, differences: Array, n_rows: dict[str, float]) -> Interval:
-    """The value less the differences between two resamples, which are those between the tuning rows and new rows.
-
-    It contains the interval of a share, because resamples of a perfect result are all perfect.
-    """
-    low, high = _quantiles(differences[np.isfinite(differences)])
-    ends = _spread_out(name, np.array([value, value]), n_rows) - np.array([high, low])
-    if name == "mean_cost":
-        return Interval(value, *ends.tolist())
-    scale = _scale(name)
-    low, high = (scale / (1.0 + np.exp(-ends))).tolist()
-    least, most = share_interval(value / scale, n_rows[name])
-    return Interval(value, float(np.fmin(low, scale * least)), float(np.fmax(high, scale * most)))
-
-
-def share_interval(share: float, n_rows: float) -> tuple[float, float]:
-    """Interval of the share of as many new rows, by Jeffreys' prior [Brown, Cai & DasGupta 2001].
-
-    New rows add as much variance as these, like half as many rows.
-
-    Examples
-    --------
-    >>> [round(end, 2) for end in share_interval(1.0, 20)]
-    [0.78, 1.0]
-    """
-    if not (n_rows and np.isfinite(share)):
-        return np.nan, np.nan
-    yes, no = share * n_rows / 2.0, (1.0 - share) * n_rows / 2.0
-    tail = (1.0 - CONFIDENCE) / 2.0
-    low = 0.0 if yes == 0.0 else float(betaincinv(yes + 0.5, no + 0.5, tail))
-    return low, 1.0 if no == 0.0 else float(betaincinv(yes + 0.5, no + 0.5, 1.0 - tail))
-
-
-def _cost_interval(found: Interval, recall: float, alarms: float, rows: LabelledRows) -> Interval:
-    """The interval of the mean cost, widened by those of the shares of missed positives and of false alarms."""
-    cost = np.where(rows.is_positive, rows.fn, rows.fp) * rows.weight / rows.weight.sum()
-    low, high = found.low, found.high
-    spreads = []
-    for share, of_class in ((1.0 - recall, rows.is_positive), (alarms, ~rows.is_positive)):
-        ends = np.array(share_interval(share, rows.counts[of_class].sum()))
-        spreads.append(np.abs(ends - share) * cost[of_class].sum())
-    less, more = np.sqrt(np.square(spreads).sum(axis=0)).tolist()
-    return Interval(found.value, min(low, found.value - less), max(high, found.value + more))
+    rows = _merge_levels(rows)
+    outcomes = next(_resampled(rows, None, 1))
+    differences, thresholds = [], []
+    n_resamples = FEW_RESAMPLES if len(rows.levels) > MANY_LEVELS else N_RESAMPLES
+    for resample in _resampled(rows, np.random.default_rng(seed), n_resamples):
+        if resample.n_positive > 0.0 and resample.n_negative > 0.0:
+            i = choose(spec, resample)[0]
+            thresholds.append(threshold_at(rows.levels, i))
+            there, here = resample.measures(spec, i), outcomes.measures(spec, i)
+            differences.append({name: there[name] - here[name] for name in there})
+    optimism = {}
+    for name in outcomes.measures(spec, 0):
+        values = np.array([each[name] for each in differences])
+        values = values[np.isfinite(values)]
+        optimism[name] = float(values.mean()) if len(values) else 0.0
+    return optimism, np.array(thresholds)
 
 
 def _quantiles(values: Array) -> tuple[float, float]:
@@ -411,14 +230,14 @@ def _quantiles(values: Array) -> tuple[float, float]:
     return low, high
 
 
-def _merge_levels(rows: LabelledRows) -> tuple[LabelledRows, NDArray[np.intp]]:
-    """The rows with at most `MAX_LEVELS` distinct values, and the number of the first level of each of these."""
+def _merge_levels(rows: LabelledRows) -> LabelledRows:
+    """The rows with at most `MAX_LEVELS` distinct values."""
     n_levels = len(rows.levels)
     if n_levels <= MAX_LEVELS:
-        return rows, np.arange(n_levels)
+        return rows
     first = np.unique(np.linspace(0, n_levels, MAX_LEVELS, endpoint=False).astype(np.intp))
     merged = np.searchsorted(first, rows.level, side="right") - 1
-    return replace(rows, statistic=rows.levels[first[merged]]), first
+    return replace(rows, statistic=rows.levels[first[merged]])
 
 
 def _resampled(rows: LabelledRows, rng: np.random.Generator | None, n_resamples: int) -> Iterator[Outcomes]:

@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from adacc.algorithms.base import Array
 from adacc.data.columns import is_frame
-from adacc.estimators.decision_tuning import LabelledRows, measures_of_alerts, tune_rule, with_costs
+from adacc.estimators.decision_intervals import intervals_of_alerts
+from adacc.estimators.decision_tuning import tune_rule, with_costs
+from adacc.estimators.labelled_rows import LabelledRows
 from adacc.model.cost_matrix import PROBABILITY_DECIMALS
-from adacc.model.decision import Decision, read_costs, untuned
+from adacc.model.decision import Decision, Interval, read_costs, untuned
 from adacc.model.decision_spec import DecisionSpec
 from adacc.model.fitted import DECIMALS, FittedModel, TuningScores
 
@@ -133,9 +135,7 @@ def decide(
     scores = model.positive_scores(tuning.scores)
     statistic = decision.statistic(scores, lambda: model.rounded_probabilities(tuning.scores), columns)
     fn, fp = row_costs(spec, columns)
-    rows = LabelledRows(
-        statistic, tuning.is_positive, tuning.weight, tuning.groups, fn, fp, folds=tuning.folds, numbers=tuning.numbers
-    )
+    rows = LabelledRows(statistic, tuning.is_positive, tuning.weight, tuning.groups, fn, fp, numbers=tuning.numbers)
     return tune_rule(spec, positive, rows, tuning.rows)
 
 
@@ -153,13 +153,17 @@ def row_costs(spec: DecisionSpec, columns: Mapping[str, NDArray[Any]]) -> tuple[
 
 
 def achieved_on(
-    decision: Decision, is_positive: NDArray[np.bool_], alert: NDArray[np.bool_], columns: Mapping[str, NDArray[Any]]
-) -> dict[str, float]:
-    """The measures of ``decision.report`` on other rows; `columns` are those that the rule names."""
+    decision: Decision,
+    is_positive: NDArray[np.bool_],
+    alert: NDArray[np.bool_],
+    columns: Mapping[str, NDArray[Any]],
+    groups: NDArray[np.intp] | None = None,
+) -> dict[str, Interval]:
+    """The measures of ``decision.report`` on other rows, with intervals; `columns` are those that the rule names."""
     fn, fp = row_costs(decision.spec, columns)
-    rows = LabelledRows(np.zeros(len(alert)), is_positive, np.ones(len(alert)), fn=fn, fp=fp)
+    rows = LabelledRows(np.zeros(len(alert)), is_positive, np.ones(len(alert)), groups, fn=fn, fp=fp)
     rows = with_costs(decision.spec, decision.positive, rows)
-    return measures_of_alerts(decision.spec, rows, alert, np.ones(len(alert), dtype=bool))
+    return intervals_of_alerts(decision.spec, rows, alert)
 
 
 def _check_calibrated(model: FittedModel, spec: DecisionSpec) -> None:
@@ -200,7 +204,4 @@ def thinned(tuning: TuningScores, seed: int) -> TuningScores:
         None if each is None else np.unique(each[some], return_inverse=True)[1].astype(np.int64)
         for each in (tuning.groups, tuning.numbers)
     )
-    folds = None if tuning.folds is None else tuning.folds[some]
-    return TuningScores(
-        tuning.rows, tuning.scores[some], tuning.is_positive[some], weight[some], groups, folds, numbers
-    )
+    return TuningScores(tuning.rows, tuning.scores[some], tuning.is_positive[some], weight[some], groups, numbers)

@@ -231,6 +231,11 @@ def held_out_weight(rows: NDArray[np.intp], weight: Array) -> Array:
     return weight[rows] / np.bincount(rows)[rows]
 
 
+def dependent_groups(cv: Any, groups: NDArray[np.intp] | None) -> NDArray[np.intp] | None:
+    """The groups of rows that depend on each other: none for a `TimeSplit`, whose groups are times."""
+    return None if isinstance(cv, TimeSplit) else groups
+
+
 def repeated_rows(rows: NDArray[np.intp]) -> NDArray[np.intp] | None:
     """The numbers of held-out rows if several folds hold out the same rows, otherwise None."""
     return rows if len(np.unique(rows)) < len(rows) else None

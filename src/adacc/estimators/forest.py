@@ -25,13 +25,14 @@ from adacc.estimators.base import BaseAdditiveClassifier
 from adacc.estimators.decisions import columns_in, decide, thinned
 from adacc.estimators.duplicates import keep_copies_together
 from adacc.estimators.folds import (
+    dependent_groups,
     held_out_weight,
     is_number_of_folds,
     members_by_class,
     repeated_rows,
     tuning_folds,
 )
-from adacc.estimators.forest_tuning import OBJECTIVES, TuningRows, tune_forest
+from adacc.estimators.forest_tuning import OBJECTIVES, TuningRows, on_final_scale, tune_forest
 from adacc.estimators.input_validation import columns_of, columns_restored_on_failure, read_training
 from adacc.estimators.monotonic import read_monotonic_cst
 from adacc.estimators.settings import (
@@ -352,9 +353,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
     def _tuning_rows(self, forest: Forest, training_set: TrainingSet, bags: Bags, n_threads: int) -> TuningRows:
         """The rows on which the forest is tuned: out-of-bag rows, or rows held out by `tuning_cv`."""
         if self.tuning_cv is None:
-            oob, ordered = forest.oob_rows, training_set.rows
-            numbers = ordered.order[oob].astype(np.intp)
-            return TuningRows(ordered.true[oob].astype(np.intp), ordered.weight[oob], forest.oob_shares, numbers)
+            return _oob_rows(forest, training_set)
         folds = tuning_folds(
             self.tuning_cv, training_set.y, training_set.classes, training_set.groups, bags.seed, "tuning_cv"
         )
@@ -363,8 +362,9 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
             for training, held_out in folds
         ]
         rows = np.concatenate([held_out for _, held_out in folds])
-        weight = held_out_weight(rows, training_set.weight)
-        return TuningRows(training_set.y[rows], weight, np.concatenate(vote_shares, axis=1), rows)
+        number = np.repeat(np.arange(len(folds)), [len(held_out) for _, held_out in folds])
+        weight, shares = held_out_weight(rows, training_set.weight), np.concatenate(vote_shares, axis=1)
+        return TuningRows(training_set.y[rows], weight, shares, rows, number)
 
     def _tune(
         self, forest: Forest, training_set: TrainingSet, tuning_rows: TuningRows, bags: Bags
@@ -374,7 +374,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
         Also returns the scores of the tuning rows, if there are two classes.
         """
         rows = training_set.rows
-        true, weight, vote_shares, numbers = tuning_rows
+        true, weight, vote_shares, numbers, _ = tuning_rows
         by_class: Array = np.bincount(true, weight, rows.n_classes)  # type: ignore[assignment]
         ensemble, accuracy, calibrator, tuning = forest.ensemble, np.nan, None, None
         if not by_class.all():
@@ -399,10 +399,14 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
             # The recalls of classes without errors are exactly 1, as numerator and denominator are the same sum.
             with np.errstate(invalid="ignore"):
                 accuracy = float((np.bincount(true, weight * correct, rows.n_classes) / by_class).mean())
-            # Reweight the tuning rows so that each class has its weight in the training set.
-            row_weight = weight * rows.class_weight[true] / by_class[true]
+            row_weight = _as_in_training(tuning_rows, rows.class_weight)
             if rows.n_classes == 2:
-                groups = None if training_set.groups is None else training_set.groups[numbers]
+                oob_rows = _oob_rows(forest, training_set)
+                oob_scores = snap_ties(_scores(np.tensordot(weights, oob_rows.vote_shares, axes=1), decision))
+                oob_weight = _as_in_training(oob_rows, rows.class_weight)
+                scores = on_final_scale(scores, tuning_rows, oob_rows, oob_scores, oob_weight)
+                groups = dependent_groups(self.tuning_cv, training_set.groups)
+                groups = None if groups is None else groups[numbers]
                 source = "out-of-bag" if self.tuning_cv is None else "held-out"
                 tuning = TuningScores(
                     source, scores, true != ensemble.negative_class, row_weight, groups, numbers=repeated_rows(numbers)
@@ -463,6 +467,19 @@ def _untuned_weights(forest: Forest, bags: Bags) -> NDArray[np.bool_]:
     can_split = np.bincount(forest.kind_of_tree, splits) > 0.0
     finds_rarest = np.array([spec.ratio == 1.0 or spec.booster == "linear" for spec in bags.specs])
     return next(each for each in (can_split & finds_rarest, can_split, ~can_split) if each.any())
+
+
+def _oob_rows(forest: Forest, training_set: TrainingSet) -> TuningRows:
+    rows = training_set.rows
+    oob = forest.oob_rows
+    numbers = rows.order[oob].astype(np.intp)
+    return TuningRows(rows.true[oob].astype(np.intp), rows.weight[oob], forest.oob_shares, numbers)
+
+
+def _as_in_training(rows: TuningRows, class_weight: Array) -> Array:
+    """Weights of the tuning rows that give each class its weight in the training set."""
+    by_class = np.bincount(rows.true, rows.weight, len(class_weight))
+    return rows.weight * (class_weight / np.where(by_class > 0.0, by_class, 1.0))[rows.true]
 
 
 def _vote_shares(forest: Forest, table: Table) -> Array:

@@ -15,6 +15,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_softmax, ndtr
 
 from adacc.algorithms.base import Array
+from adacc.estimators.score_matching import match_quantiles
 from adacc.metrics import f1_of_totals
 
 OBJECTIVES = ("balanced_accuracy", "f1")
@@ -43,6 +44,7 @@ class TuningRows(NamedTuple):
     weight: Array  # (n_rows,): weight of each row
     vote_shares: Array  # (n_kinds, n_rows, n_classes): fraction of the votes for each class, by kind of bag
     numbers: NDArray[np.intp]  # (n_rows,): number of each row in the training set
+    folds: NDArray[np.intp] | None = None  # (n_rows,): fold that each row was held out by; None if rows are out-of-bag
 
 
 class Tuning(NamedTuple):
@@ -57,7 +59,7 @@ def tune_forest(rows: TuningRows, class_weight: Array, positive: int, objective:
 
     `class_weight` is the summed weight of each class in the training set, `positive` the positive one of two classes.
     """
-    true, weight, shares, numbers = rows
+    true, weight, shares, numbers, _ = rows
     n_kinds, n_classes = len(shares), len(class_weight)
     per_class = weight / np.bincount(true, weight, n_classes)[true]
     balanced, natural = per_class / n_classes, per_class * (class_weight / class_weight.sum())[true]
@@ -90,6 +92,23 @@ def tune_forest(rows: TuningRows, class_weight: Array, positive: int, objective:
         mixture = 2.0 * np.tensordot(factors, shares, axes=1)
         decision = _fit_class_factors(mixture, targets, balanced, ridge, n_rows > 0)
     return Tuning(factors, decision)
+
+
+def on_final_scale(scores: Array, rows: TuningRows, oob_rows: TuningRows, oob_scores: Array, weight: Array) -> Array:
+    """Scores of held-out rows by the forests of the folds, on the scale of the forest that is grown on all rows.
+
+    `oob_scores` are the out-of-bag scores of that forest, and `weight` the weights of its out-of-bag rows. The scores
+    of each fold get the distribution of the out-of-bag scores of the same rows.
+    """
+    if rows.folds is None:
+        return scores
+    matched = scores.copy()
+    for fold in np.unique(rows.folds):
+        here = np.flatnonzero(rows.folds == fold)
+        _, of_fold, of_final = np.intersect1d(rows.numbers[here], oob_rows.numbers, return_indices=True)
+        if len(of_final):
+            matched[here] = match_quantiles(scores[here], scores[here][of_fold], oob_scores[of_final], weight[of_final])
+    return matched
 
 
 def _targets(true: NDArray[np.intp], n_rows: NDArray[np.intp], n_classes: int) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import hypot, isnan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,11 +50,27 @@ def log_multipliers(multipliers: Array) -> Array:
 
 
 class Interval(NamedTuple):
-    """A measure on the tuning rows, and its 95 % interval on as many new rows."""
+    """A measure on some rows, and its 95 % confidence interval for new rows of the same kind."""
 
     value: float
     low: float
     high: float
+
+    def agrees_with(self, other: Interval) -> bool | None:
+        """Whether the measure may be equal to that of other, independent rows; None if one of both is undefined.
+
+        The distances to the ends of both intervals are combined to that of their difference [Zou & Donner 2008].
+
+        Examples
+        --------
+        >>> Interval(0.8, 0.7, 0.88).agrees_with(Interval(0.9, 0.82, 0.95))
+        True
+        """
+        difference = self.value - other.value
+        if isnan(difference):
+            return None
+        low, high = (self, other) if difference < 0.0 else (other, self)
+        return abs(difference) <= hypot(low.high - low.value, high.value - high.low)
 
 
 @dataclass(frozen=True)

@@ -29,11 +29,10 @@ class TuningScores:
     """Scores of rows by models that were trained without them, on which decision rules are tuned; two classes only."""
 
     rows: str  # "out-of-bag" or "held-out"
-    scores: Array  # (n_rows,): as `FittedModel.scores`
+    scores: Array  # (n_rows,): as `FittedModel.scores`, on its scale
     is_positive: NDArray[np.bool_]  # (n_rows,)
     weight: Array  # (n_rows,)
     groups: NDArray[np.int64] | None = None  # (n_rows,): numbers of the groups; None if all rows are independent
-    folds: NDArray[np.int64] | None = None  # (n_rows,): number of the fold model of each row; None without folds
     numbers: NDArray[np.int64] | None = None  # (n_rows,): numbers of the rows if some occur repeatedly; else None
 
 

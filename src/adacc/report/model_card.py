@@ -135,7 +135,7 @@ def _rule(card: dict[str, Any]) -> list[str]:
         lines += [
             "",
             f"Measured on {stated['n_rows']:,} {stated['rows']} rows, {stated['n_positive']:,} of them positive; the "
-            "intervals are for as many new rows:",
+            "intervals are for new rows:",
             "",
             table(["measure", "value", "95% interval"], achieved),
         ]

@@ -72,7 +72,7 @@ def read_tuning_scores(fields: FieldReader, n_classes: int) -> TuningScores:
     n_rows = len(scores)
     is_positive = fields.array("tuning_positive", np.uint8, n_rows)
     weight = fields.finite("tuning_weight", n_rows) if "tuning_weight" in fields.arrays else np.ones(n_rows)
-    groups, folds, numbers = (
+    groups, _, numbers = (  # earlier versions stored the folds, too
         fields.array(name, np.int64, n_rows) if fields.has(name) else None
         for name in ("tuning_groups", "tuning_folds", "tuning_numbers")
     )
@@ -81,4 +81,4 @@ def read_tuning_scores(fields: FieldReader, n_classes: int) -> TuningScores:
     for name, each in (("tuning_groups", groups), ("tuning_numbers", numbers)):
         if each is not None and not 0 <= each.min() <= each.max() < n_rows:
             raise ModelFileError(f"{name}.npy must hold numbers from 0 to the number of rows")
-    return TuningScores(rows, scores, is_positive.astype(bool), weight, groups, folds, numbers)
+    return TuningScores(rows, scores, is_positive.astype(bool), weight, groups, numbers)

@@ -108,8 +108,6 @@ def _tuning_arrays(tuning: TuningScores) -> dict[str, NDArray[Any]]:
         arrays["tuning_weight"] = tuning.weight
     if tuning.groups is not None:
         arrays["tuning_groups"] = tuning.groups.astype(np.int64)
-    if tuning.folds is not None:
-        arrays["tuning_folds"] = tuning.folds.astype(np.int64)
     if tuning.numbers is not None:
         arrays["tuning_numbers"] = tuning.numbers.astype(np.int64)
     return arrays
