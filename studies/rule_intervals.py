@@ -128,7 +128,7 @@ def own(seed, estimator, cv, population):
 
 def configurations(part):
     if part == "logistic":
-        population = Population(20_000, 20_000)
+        population = Population(20_000, 200_000)
         for n_positive in N_POSITIVE:
             for grouped in (False, True):
                 setting = {
