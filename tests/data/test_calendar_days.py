@@ -26,7 +26,7 @@ TIMES = [
 
 @pytest.mark.parametrize("values", TIMES)
 def test_days_of_times(values):
-    assert read_days(values, "t").astype(str).tolist() == ["2024-01-31", "2024-02-01"]
+    assert read_days(values, "the column 't'").astype(str).tolist() == ["2024-01-31", "2024-02-01"]
 
 
 @pytest.mark.parametrize(
@@ -47,21 +47,21 @@ def test_days_of_times(values):
 )
 def test_what_is_no_time(values):
     with pytest.raises(ValueError, match=r"column 't' must hold dates.* in row 2$"):
-        read_days(values, "t")
+        read_days(values, "the column 't'")
 
 
 @pytest.mark.parametrize("values", [[3, 3, 4], ["3", "3", "4"], [3.0, 3.0, 4.0], np.array([3, 3, 4], dtype=np.uint8)])
 def test_whole_numbers_are_days(values):
-    assert read_days(values, "t").tolist() == [3, 3, 4]
+    assert read_days(values, "the column 't'").tolist() == [3, 3, 4]
 
 
 def test_fractions_of_days_are_times_of_the_day():
-    assert read_days([3.0, 3.9, 4.1], "t").tolist() == [3, 3, 4]
-    assert read_days(pd.to_timedelta([12, 36], unit="h"), "t").tolist() == [0, 1]
+    assert read_days([3.0, 3.9, 4.1], "the column 't'").tolist() == [3, 3, 4]
+    assert read_days(pd.to_timedelta([12, 36], unit="h"), "the column 't'").tolist() == [0, 1]
 
 
 def test_numbers_are_dates_only_if_all_can_be():
-    assert read_days([20240131, 20240231], "t").tolist() == [20240131, 20240231]  # there is no February 31
+    assert read_days([20240131, 20240231], "the column 't'").tolist() == [20240131, 20240231]  # there is no February 31
 
 
 @pytest.mark.parametrize(
@@ -76,4 +76,4 @@ def test_numbers_are_dates_only_if_all_can_be():
 )
 def test_the_error_shows_the_value(values, got):
     with pytest.raises(ValueError, match=f"got {got} in row 2$"):
-        read_days(values, "t")
+        read_days(values, "the column 't'")

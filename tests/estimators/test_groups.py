@@ -1,8 +1,10 @@
 """No inner split separates the rows of a group, or looks ahead in time."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score
@@ -144,7 +146,7 @@ class TestCalibration:
     @pytest.mark.parametrize("cv", [adacc.TimeSplit(3), StratifiedGroupKFold(3, shuffle=True, random_state=1)])
     def test_a_model_file_keeps_the_splitter(self, cv, tmp_path):
         model = adacc.AdaCC1Classifier(n_estimators=3, calibration="sigmoid", calibration_cv=cv)
-        model.fit(X, y, groups=groups).save(tmp_path / "m.adacc")
+        model.fit(X, y, groups=np.arange(len(y)) // 4).save(tmp_path / "m.adacc")
         again = adacc.load(tmp_path / "m.adacc")
         assert type(again.calibration_cv) is type(cv)
         assert vars(again.calibration_cv) == vars(cv)
@@ -345,5 +347,49 @@ class TestTimeSplit:
     def test_what_cannot_be_is_refused(self):
         with pytest.raises(ValueError, match="groups must be the time of each row for TimeSplit, got None"):
             list(adacc.TimeSplit(2).split(X, y))
+        with pytest.raises(ValueError, match=r"groups must hold dates, times, .*got '2023-Jan-05' in row 1"):
+            list(adacc.TimeSplit(2).split(groups=["2023-Jan-05", "2023-Feb-05", "2023-Apr-05"]))
+        with pytest.raises(ValueError, match="groups must hold times that all have an offset from UTC, or none, got"):
+            list(adacc.TimeSplit(2).split(groups=["2023-01-05 10:00Z", "2023-01-06 10:00", "2023-01-07 10:00"]))
         with pytest.raises(ValueError, match=r"TimeSplit\(5\) needs more than 5 rows, got 3"):
             list(adacc.TimeSplit(5).split(groups=[1, 2, 3]))
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            lambda day: str(day + 5),
+            lambda day: f"{day + 5}.50",
+            lambda day: f"2024-{day // 28 + 1}-{day % 28 + 1}",
+            lambda day: str(np.datetime64("2024-01-31T22:00") + 60 * day) + "Z",
+            lambda day: str(np.datetime64("2024-01-31T22:00") + 60 * (day + day % 5)) + f"+0{day % 5}:00",
+        ],
+        ids=["number", "fraction", "date", "utc", "offset"],
+    )
+    @pytest.mark.parametrize("kind", [np.array, lambda text: np.array(text, dtype=object), pd.Series, pd.Categorical])
+    def test_text_is_sorted_by_time(self, kind, text):
+        day = np.random.default_rng(0).integers(0, 40, 100)
+        times = kind([text(each) for each in day.tolist()])
+        found = adacc.TimeSplit(4).split(groups=times)
+        for one, other in zip(found, adacc.TimeSplit(4).split(groups=day), strict=True):
+            np.testing.assert_array_equal(one[0], other[0])
+            np.testing.assert_array_equal(one[1], other[1])
+
+    @pytest.mark.parametrize(
+        "make",
+        [
+            lambda cv: adacc.AdaCC1Classifier(n_estimators=3, calibration="sigmoid", calibration_cv=cv),
+            lambda cv: adacc.AdaCCForestClassifier(n_estimators=2, n_rounds=2, random_state=0, tuning_cv=cv),
+            lambda cv: adacc.CostSearchCV(adacc.CGAdaClassifier(n_estimators=3), cv=cv),
+            lambda cv: adacc.DecisionRule(adacc.AdaCC1Classifier(n_estimators=3), "f1", cv=cv),
+        ],
+        ids=["booster", "forest", "search", "rule"],
+    )
+    def test_estimators_sort_text_by_time(self, make):
+        """The estimators number the groups before the splitter receives them."""
+        day = np.random.default_rng(0).permutation(len(y))
+        model = make(adacc.TimeSplit(3))
+        by_number, by_text = (clone(model).fit(X, y, groups=times).predict_proba(X) for times in (day, day.astype(str)))
+        np.testing.assert_array_equal(by_text, by_number)
+        with pytest.raises(ValueError, match=r"groups must hold dates, times, .*got 'patient 0' in row 1"):
+            make(adacc.TimeSplit(3)).fit(X, y, groups=[f"patient {row}" for row in range(len(y))])
+        make(3).fit(X, y, groups=[f"patient {row}" for row in range(len(y))])

@@ -56,7 +56,7 @@ class BaseProblem(ABC):
     def dependence(self) -> NDArray[Any] | None:
         """The group, the time (which sorts) or the distinct row of each row; None if rows are independent."""
         if self.time is not None:
-            return read_order(self.time, str(self.time.name))
+            return read_order(self.time, f"the column {str(self.time.name)!r}")
         if self.group is not None:
             return self.group.to_numpy()
         return None if self.copies is None else self.copies.groups

@@ -102,7 +102,7 @@ def check_dependence(group: pd.Series | None, time: pd.Series | None, source: st
             )
     if time is not None:
         try:
-            read_order(time, str(time.name))
+            read_order(time, f"the column {str(time.name)!r}")
         except ValueError as error:
             raise TableError(f"{source}: {error}") from None
 

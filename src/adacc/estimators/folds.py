@@ -19,6 +19,7 @@ from sklearn.model_selection import (
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from adacc.algorithms.base import Array
+from adacc.data.calendar_days import read_order
 from adacc.data.columns import is_missing
 from adacc.data.training_set import TrainingSet
 from adacc.docstrings import described
@@ -27,7 +28,9 @@ Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 """Indices of the training rows and of the held-out rows."""
 
 IGNORED = dict.fromkeys(("X", "y", "groups"), "ignored\n    For compatibility with scikit-learn.")
-TIMES = {"groups": "array of shape (n_samples,)\n    Required: sortable time of each row, such as a number or date."}
+TIMES = {
+    "groups": "array of shape (n_samples,)\n    Times as numbers, dates, or text such as '2024-01-31 12:00'. Required."
+}
 
 
 class TimeSplit(BaseCrossValidator):
@@ -62,6 +65,7 @@ class TimeSplit(BaseCrossValidator):
             raise ValueError("groups must be the time of each row for TimeSplit, got None")
         times = group_values(groups, len(np.asarray(groups)))
         assert times is not None
+        times = _sortable(times)
         order = np.argsort(times, kind="stable")
         if len(order) <= self.n_splits:
             raise ValueError(f"TimeSplit({self.n_splits}) needs more than {self.n_splits} rows, got {len(order)}")
@@ -78,8 +82,14 @@ SPLITTERS = {each.__name__: each for each in (GroupKFold, KFold, StratifiedGroup
 """Splitters that a model file can store, as their parameters define them completely."""
 
 
-def check_groups(groups: Any, n_rows: int) -> NDArray[np.intp] | None:
-    """Validate the groups, and number them from 0 in the sorted order of their values."""
+def _sortable(times: NDArray[Any]) -> NDArray[Any]:
+    """Times as values that sort in time order: text is read, and refused if its order is unknown."""
+    is_text = times.dtype.kind in "STU" or any(isinstance(time, str) for time in times[:1])
+    return read_order(times, "groups") if is_text else times
+
+
+def check_groups(groups: Any, n_rows: int, are_times: bool = False) -> NDArray[np.intp] | None:
+    """Validate the groups, and number them from 0 in the order of their values, or of time if they `are_times`."""
     if groups is None:
         return None
     if len(np.shape(groups)) != 1 and np.shape(groups)[1:] != (1,):
@@ -91,7 +101,7 @@ def check_groups(groups: Any, n_rows: int) -> NDArray[np.intp] | None:
     if np.any(missing):
         raise ValueError(f"groups must not be missing, got {values[missing][0]} in row {int(np.argmax(missing))}")
     try:
-        return np.unique(values, return_inverse=True)[1]
+        return np.unique(_sortable(values) if are_times else values, return_inverse=True)[1]
     except TypeError:
         raise TypeError("groups must have values of one kind that can be sorted") from None
 

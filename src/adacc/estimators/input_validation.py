@@ -19,7 +19,7 @@ from adacc.boosting.settings import Settings
 from adacc.data.columns import ArrayTable, Table, check_exact, is_frame, is_missing, read
 from adacc.data.training_set import TrainingSet
 from adacc.data.weights import scale_weights
-from adacc.estimators.folds import check_groups
+from adacc.estimators.folds import TimeSplit, check_groups
 from adacc.kernels import dtypes
 
 
@@ -128,7 +128,8 @@ def read_training(
     labels = check_labels(y, "y")
     check_consistent_length(table.native, labels)
     weight = check_weight(sample_weight, table.n_rows, "sample_weight")
-    group = check_groups(groups, table.n_rows)
+    are_times = any(isinstance(getattr(estimator, cv, None), TimeSplit) for cv in ("calibration_cv", "tuning_cv"))
+    group = check_groups(groups, table.n_rows, are_times)
     cost = None if sample_cost is None else read_weight(sample_cost, table.n_rows, "sample_cost")
     used = np.flatnonzero(weight)
     has_zero_weights = len(used) < table.n_rows

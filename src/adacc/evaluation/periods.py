@@ -47,7 +47,7 @@ def by_period(
 
     `times` are as `read_days` takes them.
     """
-    days = read_days(times, name)
+    days = read_days(times, f"the column {name!r}")
     first, last = days.min(), days.max()
     unit, starts = _periods(first, last)
     of_row = np.searchsorted(starts, days, side="right") - 1

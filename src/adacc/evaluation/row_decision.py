@@ -91,7 +91,7 @@ def _rank(
     day_of, ranked = decision.spec.day_of, fitted.positive_scores(scores)
     together = np.ones(len(ranked), dtype=bool)
     if day_of is not None:
-        days = read_days(columns[day_of], day_of)
+        days = read_days(columns[day_of], f"the column {day_of!r}")
         together = days == days[position]
     earlier = np.arange(len(ranked)) < position
     rank = 1 + np.count_nonzero(together & ((ranked > ranked[position]) | (earlier & (ranked == ranked[position]))))

@@ -157,7 +157,8 @@ class Decision:
             return np.argmax(expected <= limit[:, None], axis=1)
         if self.spec.is_ranked:
             assert scores is not None
-            days = None if self.spec.day_of is None else read_days(columns[self.spec.day_of], self.spec.day_of)
+            day_of = self.spec.day_of
+            days = None if day_of is None else read_days(columns[day_of], f"the column {day_of!r}")
             alert = largest(scores, int(self.spec.value), days)
         else:
             assert self.threshold is not None
