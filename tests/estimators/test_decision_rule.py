@@ -1,5 +1,6 @@
 """Decision rules of fitted models and of any classifier: tuning rows, columns, files, and what is refused."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,10 @@ from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier, VotingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GroupKFold, StratifiedKFold
+from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
@@ -588,6 +592,35 @@ def test_a_model_its_file_and_its_graph_agree_at_a_cost_threshold(rare, rule, es
         inputs = {graph.get_inputs()[0].name: X.astype(np.float32)}
         inputs |= {each.name: np.full((len(y), 1), 2.0) for each in graph.get_inputs()[1:]}
         assert (graph.run(None, inputs)[0] == alert).all()
+
+
+@pytest.mark.parametrize("inside", ["itself", "pipeline", "frozen", "search"])
+@pytest.mark.parametrize("rule", ["cost=[[0, 1], [5, 0]]", {0: 1, 1: 5}, "fn=5, fp=1"], ids=str)
+def test_a_rule_by_expected_cost_refuses_a_booster_that_is_not_calibrated(rare, rule, inside):
+    """As `set_decision` does: such a rule alerts on most rows. The probabilities of other libraries are accepted."""
+    X, y = rare
+
+    def classifier(**options):
+        booster = adacc.AdaCC1Classifier(n_estimators=5, random_state=0, **options)
+        return {
+            "itself": lambda: booster,
+            "pipeline": lambda: make_pipeline(StandardScaler(), booster),
+            "frozen": lambda: FrozenEstimator(booster.fit(X, y)),
+            "search": lambda: GridSearchCV(booster, {"max_bins": [32]}, cv=2),
+        }[inside]()
+
+    uncalibrated, calibrated = classifier(), classifier(calibration="sigmoid", calibration_cv=2)
+    with pytest.raises(ValueError, match=r"are not calibrated: fit it with calibration='sigmoid', or put 'tuned'"):
+        DecisionRule(uncalibrated, rule, cv=2).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        for accepted in (calibrated, GaussianNB()):
+            assert DecisionRule(accepted, rule, cv=2).fit(X, y).predict(X).mean() < 0.5
+            adacc.CostDecision(accepted, {0: 1, 1: 5}, cv=2).fit(X, y)
+        DecisionRule(uncalibrated, "tuned cost=[[0, 1], [5, 0]]", cv=2).fit(X, y)
+        adacc.CostDecision(uncalibrated, {0: 1, 1: 5}, threshold="tuned", cv=2).fit(X, y)
+    with pytest.warns(UserWarning, match=r"'expected' assumes calibrated probabilities, .* or set threshold='tuned'"):
+        adacc.CostDecision(uncalibrated, {0: 1, 1: 5}, cv=2).fit(X, y)
 
 
 def test_enormous_costs_of_an_impossible_class_do_not_make_the_others_equal():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from adacc.algorithms.base import Array
 from adacc.estimators.cutoffs import CostCurve, brier, reliability
 from adacc.estimators.decision_rule import BaseDecision, HeldOutRows
+from adacc.estimators.decisions import model_inside
 from adacc.estimators.input_validation import set_attributes
 from adacc.estimators.settings import one_of
 from adacc.model.cost_matrix import expected_threshold, read_cost_matrix
@@ -32,7 +34,8 @@ class CostDecision(BaseDecision):
         where correct predictions cost 0 unless given; or an array whose rows are true classes and whose columns are
         predicted classes, in the sorted order of the labels. Gains are negative costs. None: every error costs 1.
     threshold : {"expected", "tuned"}, default="expected"
-        "expected": minimize the expected cost, assuming calibrated probabilities. "tuned", for two classes: the
+        "expected": minimize the expected cost, assuming calibrated probabilities; a warning names classifiers of adacc
+        whose probabilities are not calibrated. "tuned", for two classes: the
         threshold of minimum cost on the held-out rows, which needs a good ranking but no calibration.
     cv : int, splitter, iterable or "training", default=5
         Cross-validation as in scikit-learn; the held-out rows are used to tune the threshold and to evaluate. Folds
@@ -123,12 +126,24 @@ class CostDecision(BaseDecision):
         self._check_estimator(needs_probabilities=True)
         held_out = self._fit_held_out(X, y, sample_weight, groups)
         costs = read_cost_matrix(self.cost_matrix, held_out.classes)
+        self._warn_if_not_calibrated(held_out)
         decision, evaluated = self._evaluate(held_out, costs)
         optional = dict.fromkeys(("threshold_", "threshold_spread_", "cost_curve_"))
         set_attributes(self, optional | evaluated)
         self.cost_matrix_ = costs
         self._set_fitted(held_out, decision)
         return self
+
+    def _warn_if_not_calibrated(self, held_out: HeldOutRows) -> None:
+        model = model_inside(held_out.estimator)
+        if self.threshold == "expected" and model is not None and model.calibrator is None:
+            or_tuned = ", or set threshold='tuned'" if len(held_out.classes) == 2 else ""
+            warnings.warn(
+                "threshold='expected' assumes calibrated probabilities, but those of the estimator are not: fit "
+                f"it with calibration='sigmoid'{or_tuned}; `reliability_` and `expected_cost_` show the effect",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def _two_classes_only(self) -> bool:
         return self.threshold == "tuned"

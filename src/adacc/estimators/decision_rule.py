@@ -26,7 +26,7 @@ from adacc.data.columns import is_frame
 from adacc.docstrings import described
 from adacc.estimators.base import COLUMNS, ROWS, log_of
 from adacc.estimators.decision_tuning import tune_rule
-from adacc.estimators.decisions import rounded, row_costs, split_columns
+from adacc.estimators.decisions import check_calibrated, model_inside, rounded, row_costs, split_columns
 from adacc.estimators.duplicates import copies_ignored, groups_of_copies
 from adacc.estimators.folds import (
     check_groups,
@@ -296,8 +296,8 @@ class DecisionRule(BaseDecision):
     rule : str, dict or array, default="f1"
         The rule, see docs/decisions.md: "recall>=0.9", "precision>=0.5", "alerts<=20/1000", "top=50",
         "top=50 per day of COLUMN", "f1", "fbeta=2", "threshold=0.3", "score=0", "cost=[[0, 1], [20, 0]]" or
-        "fn=COLUMN, fp=5"; the last two also with "tuned" before. A dict or an array is a cost matrix as in
-        `CostDecision`.
+        "fn=COLUMN, fp=5"; the last two also with "tuned" before, without which they refuse classifiers of adacc whose
+        probabilities are not calibrated. A dict or an array is a cost matrix as in `CostDecision`.
     cv : int, splitter, iterable or "training", default=5
         Cross-validation as in scikit-learn, whose held-out rows tune the rule. Folds whose training rows lack a class
         are skipped, and a row that several folds hold out counts once. "training": use the training rows, which is fast
@@ -390,6 +390,9 @@ class DecisionRule(BaseDecision):
             _, found = split_columns(spec, X, columns)
         held_out = self._fit_held_out(X, y, sample_weight, groups, by_score)
         spec = rounded(spec.for_classes(held_out.classes))
+        model = model_inside(held_out.estimator)
+        if model is not None:
+            check_calibrated(model, spec)
         if len(held_out.classes) > 2:
             if self.pos_label is not None:
                 raise ValueError(f"pos_label must be None for more than two classes, got {self.pos_label!r}")

@@ -118,7 +118,7 @@ def decide(
     spec = rounded(spec.for_classes(model.classes))
     positive = model.positive_class
     if positive is None:
-        _check_calibrated(model, spec)
+        check_calibrated(model, spec)
         return untuned(spec, 0)
     missing = [name for name in spec.columns if name not in columns]
     if tuning is None or (missing and not spec.is_ranked):
@@ -128,7 +128,7 @@ def decide(
                 f"the decision {str(spec)!r} must be tuned, but the model does not store {reason}"
             )
         tuning = None
-    _check_calibrated(model, spec)
+    check_calibrated(model, spec)
     decision = untuned(spec, positive)
     if tuning is None or spec.is_ranked:
         return decision
@@ -166,10 +166,20 @@ def achieved_on(
     return intervals_of_alerts(decision.spec, rows, alert)
 
 
-def _check_calibrated(model: FittedModel, spec: DecisionSpec) -> None:
+def check_calibrated(model: FittedModel, spec: DecisionSpec) -> None:
     """Refuse rules by expected cost if the probabilities are only a ranking: they would alert on most rows."""
     if model.calibrator is None and spec.kind in ("cost", "row_cost") and not spec.tuned:
         raise NotCalibratedError(str(spec), len(model.classes))
+
+
+def model_inside(estimator: Any) -> FittedModel | None:
+    """The model of a fitted classifier of adacc, also of one in a pipeline or a search; None for other classifiers."""
+    if hasattr(estimator, "best_estimator_"):
+        return model_inside(estimator.best_estimator_)
+    if hasattr(estimator, "steps"):
+        return model_inside(estimator.steps[-1][1])
+    model = getattr(estimator, "fitted_model_", None)
+    return model if isinstance(model, FittedModel) else None
 
 
 def columns_in(X: Any, spec: DecisionSpec | None) -> dict[str, NDArray[Any]]:
