@@ -71,6 +71,31 @@ def test_weighted_rows_of_three_classes(two, method):
     np.testing.assert_allclose(found.to_local().predict_proba(X), local.predict_proba(X), rtol=1e-9)
 
 
+@pytest.mark.parametrize("power", [-40, 9])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_weights_times_a_power_of_two_change_no_answer(two, n_classes, power):
+    X, y = rows(n_classes)
+    options = options_of("cgada", y) | {"calibration": "sigmoid", "calibration_cv": "training"}
+    models = []
+    for weight in (weights(), np.ldexp(weights(), power)):
+        given = in_chunks(PARTITIONS["two"], X, y, weight)
+        models.append(adacc.distributed.DaskBoostingClassifier(**options, client=two).fit(*given).to_local())
+    for ask in ("decision_function", "predict_proba"):
+        np.testing.assert_allclose(*(getattr(model, ask)(X) for model in models), rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_order_of_rows_and_partitions_changes_no_answer(two, n_classes):
+    X, y = rows(n_classes)
+    X, weight = X + np.random.default_rng(2).normal(scale=1e-3, size=X.shape), weights()  # no ties, which order decides
+    options, found = options_of("adacc1", y), []
+    for order in (np.arange(len(y)), np.random.default_rng(0).permutation(len(y))):
+        given = in_chunks(PARTITIONS["two"], X[order], y[order], weight[order])
+        model = adacc.distributed.DaskBoostingClassifier(**options, client=two).fit(*given)
+        found.append(model.to_local().predict_proba(X))
+    np.testing.assert_allclose(*found, rtol=1e-9)
+
+
 def test_monotonic_constraints(two):
     X, y = rows()
     options = options_of("adacc1", y) | {"monotonic_cst": [-1, -1, 1, 0]}

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.metrics import balanced_accuracy_score
 from sklearn.tree import DecisionTreeClassifier
 from support import DETERMINISTIC, thinned
 
@@ -45,7 +46,7 @@ OPTIONS = {
     "kept smote": lambda: BoostingClassifier(
         "smoteboost", n_estimators=3, n_synthetic=5, random_state=0, dialect="authors", max_depth=2, min_samples_leaf=2
     ),
-    "learner": lambda: AdaCC1Classifier(estimator=DecisionTreeClassifier(max_depth=2, random_state=0), n_estimators=3),
+    "learner": lambda: AdaCC1Classifier(estimator=DecisionTreeClassifier(max_depth=2), n_estimators=3, random_state=0),
     "sigmoid": lambda: AdaCC1Classifier(n_estimators=3, calibration="sigmoid", calibration_cv=2, random_state=0),
     "isotonic": lambda: AdaMECClassifier(n_estimators=3, calibration="isotonic", calibration_cv="training"),
     "sigmoid by costs": lambda: CGAdaClassifier(n_estimators=3, calibration="sigmoid", calibration_cv="training"),
@@ -62,6 +63,21 @@ OF_TWO_CLASSES = {
 }
 OF_METHODS = {name: lambda name=name: BoostingClassifier(name, n_estimators=4) for name in DETERMINISTIC}
 WITHOUT_FOLDS = {name: make for name, make in OF_METHODS.items() if not name.endswith("-cal")}
+BY_ROW_COST = {
+    name: lambda name=name: BoostingClassifier(name, n_estimators=4)
+    for name in ("cgada", "csb1", "csb2", "adacost", "adac1", "adac2", "adac3")
+}
+RANDOM = {
+    "rusboost": lambda seed, n_rows: BoostingClassifier("rusboost", n_estimators=10, random_state=seed),
+    "smoteboost": lambda seed, n_rows: BoostingClassifier(
+        "smoteboost", n_estimators=10, n_synthetic=n_rows // 10, random_state=seed
+    ),
+    "subsample": lambda seed, n_rows: AdaCC1Classifier(n_estimators=10, max_depth=3, subsample=0.6, random_state=seed),
+    "out-of-bag rates": lambda seed, n_rows: AdaCC2Classifier(
+        n_estimators=10, max_depth=2, subsample=0.6, rates="out-of-bag", random_state=seed
+    ),
+    "forest": lambda seed, n_rows: AdaCCForestClassifier(n_estimators=5, n_rounds=2, random_state=seed),
+}
 OF_CLASSES = {
     kind: lambda kind=kind: AdaCC1Classifier(n_estimators=4, multi_class=kind)
     for kind in ("joint", "one_vs_one", "one_vs_rest")
@@ -75,6 +91,17 @@ def table(seed, n_classes, n_rows=48, real=False):
     X = rng.normal(size=(n_rows, 3)) + 0.7 * (y * (rng.random(n_rows) < 0.8))[:, None] * [1.0, -1.0, 0.5]
     weight = rng.integers(1, 4, n_rows).astype(float)
     return (X if real else np.round(X)), y, weight * rng.uniform(0.5, 1.0, n_rows) if real else weight
+
+
+def rare_rows(rng, n_rows):
+    """Overlapping rows of two classes, one of them rare."""
+    y = (rng.random(n_rows) < 0.25).astype(int)
+    return rng.normal(size=(n_rows, 3)) + 0.9 * y[:, None] * [1.0, -1.0, 0.5], y
+
+
+def measures(model, X, y):
+    """Numbers that tell models apart: the balanced accuracy, and the mean probability of the rare class."""
+    return np.array([balanced_accuracy_score(y, model.predict(X)), model.predict_proba(X)[:, 1].mean()])
 
 
 def answers(model, X):
@@ -174,6 +201,21 @@ class TestScaleOfWeights:
             for one, other in zip(*(answers(model, frame[["a", "b", "c"]]) for model in found), strict=True):
                 np.testing.assert_array_equal(one, other)
 
+    @pytest.mark.parametrize("n", examples(1))
+    @pytest.mark.parametrize("name", [*BY_ROW_COST, "search"])
+    def test_with_costs_by_row(self, name, n):
+        @settings(max_examples=n)
+        @given(seed=seeds, power=powers)
+        def law(seed, power):
+            X, y, weight = table(seed, 2)
+            cost = np.random.default_rng(seed).uniform(0.5, 4.0, len(y))
+            plain = fit((BY_ROW_COST | OPTIONS)[name], X, y, sample_weight=weight, sample_cost=cost)
+            scaled = fit((BY_ROW_COST | OPTIONS)[name], X, y, sample_weight=np.ldexp(weight, power), sample_cost=cost)
+            for one, other in zip(answers(plain, X), answers(scaled, X), strict=True):
+                np.testing.assert_array_equal(one, other)
+
+        law()
+
 
 class TestCopies:
     """A row of weight 2 is two copies of it, but where rows are counted: the vote of a perfect learner, and curves."""
@@ -196,6 +238,27 @@ class TestCopies:
             np.testing.assert_allclose(copied.decision_function(X), weighted.decision_function(X), atol=1e-8)
 
         law()
+
+    @pytest.mark.parametrize("name", thinned(RANDOM, ["forest"]))
+    @pytest.mark.parametrize("duplicates", ["together", "auto", "apart"])
+    def test_are_weights_in_the_mean_over_seeds(self, name, duplicates):
+        """But where copies of training rows are out of bag, if `duplicates` says so. "auto" sees these copies."""
+        if duplicates == "apart" and name in ("out-of-bag rates", "forest"):
+            pytest.skip("copies of training rows are out of bag")
+        differences = []
+        for seed in range(20):
+            rng = np.random.default_rng(seed)
+            (X, y), (X_new, y_new) = (rare_rows(rng, n_rows) for n_rows in (200, 1000))
+            weight = rng.integers(1, 4, len(y))
+            many = np.repeat(np.arange(len(y)), weight)
+            weighted, copied = (RANDOM[name](seed, n).set_params(duplicates=duplicates) for n in (len(y), len(many)))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                weighted.fit(X, y, sample_weight=weight)
+                copied.fit(X[many], y[many])
+            differences.append(np.subtract(*(measures(model, X_new, y_new) for model in (copied, weighted))))
+        error = np.std(differences, axis=0, ddof=1) / np.sqrt(len(differences))
+        assert (np.abs(np.mean(differences, axis=0)) < 4.0 * error).all()
 
 
 class TestOrder:
@@ -226,6 +289,23 @@ class TestOrder:
             np.testing.assert_allclose(renamed[:, labels], expected, **close, err_msg="labels")
 
         law()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("options", [{}, {"calibration": "sigmoid", "calibration_cv": "training"}], ids=str)
+def test_order_of_files_and_of_their_rows_changes_no_answer(tmp_path, options, n_classes):
+    for seed in range(3):
+        X, y, weight = table(seed, n_classes, n_rows=120, real=True)
+        frame = pd.DataFrame(X, columns=list("abc")).assign(y=y.astype(str), w=weight)
+        rng, found = np.random.default_rng(seed), []
+        for rows in (np.arange(len(frame)), rng.permutation(len(frame))):
+            (folder := tmp_path / f"{seed}-{len(found)}").mkdir()
+            for number, part in enumerate(np.array_split(rows, rng.integers(2, 6))):
+                frame.iloc[part].to_parquet(folder / f"{number}.parquet", row_group_size=17)
+            model = AdaCC1Classifier(n_estimators=4, **options)
+            found.append(fit_parquet(model, folder, "y", sample_weight="w", memory_limit="8GB"))
+        one, other = (model.predict_proba(frame[["a", "b", "c"]]) for model in found)
+        np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-7)
 
 
 MAY_REFUSE = "class|row|group|fold"
