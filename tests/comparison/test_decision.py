@@ -78,6 +78,26 @@ def test_as_many_alerts_as_today_are_recommended():
     assert describe_decision(*made())["decision_rule"]["rule"] == "f1"
 
 
+@pytest.mark.parametrize("beside", [{}, {"time": pd.Series(np.arange(400), name="day")}], ids=["folds", "time"])
+def test_the_alerts_that_are_reported_agree_with_the_limit_of_the_rule(beside):
+    today = np.random.default_rng(1).random(400) < 0.2
+    problem, found = made(baseline="checked", today=today, **beside)
+    folds_on_other_scales = found.scores * (1.0 + found.folds) + found.folds
+    described = describe_decision(problem, HeldOutScores(found.rows, found.folds, folds_on_other_scales))
+    n_rows, rule = described["assessment"]["rows"], described["decision_rule"]["rule"]
+    limit = read_decision(rule).value
+    a_row_of_each_fold = 1000 * len(np.unique(found.folds)) / n_rows
+    reported = [
+        described["assessment"]["figures"]["alerts_per_1000"]["value"],
+        next(each["alerts_per_1000"]["value"] for each in described["rules"] if each["rule"] == rule),
+    ]
+    for alerts in reported:
+        assert limit - a_row_of_each_fold <= alerts <= limit
+    raised = round(reported[0] * n_rows / 1000)
+    tested = found.rows[found.has_threshold(problem)]
+    assert f"raises {raised:,}, and today’s decisions {today[tested].sum():,})" in described["reason"]
+
+
 def test_without_other_folds_the_method_decides():
     problem, found = made()
     described = describe_decision(problem, HeldOutScores(found.rows, np.zeros(400, dtype=np.intp), found.scores))
