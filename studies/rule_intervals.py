@@ -3,7 +3,8 @@
 python studies/rule_intervals.py {logistic,booster,forest} [--repeats 1000] [--output studies/results/rule_intervals]
 
 Rows are drawn from two normal distributions, a model is fitted, its rules are tuned on held-out or out-of-bag rows, and
-a large population shows what the rules achieve. There is no drift: rows "by time" are in random order.
+what the rules achieve on new rows is computed: for logistic regression from the normal distribution of its log-odds,
+for the others on many rows. There is no drift: rows "by time" are in random order.
 
 - logistic: `DecisionRule(LogisticRegression())` with 20, 50 and 200 positive rows (5 %), with and without groups. A
   group has four rows, which share half of the variance of the features; positive rows come together in some groups.
@@ -12,8 +13,9 @@ a large population shows what the rules achieve. There is no drift: rows "by tim
 
 The tables have, for each rule and measure, the mean value on the tuning rows and the mean that is achieved; the share
 of the repeats in which that is inside the interval, below it and above it; the mean width of the interval, and that
-relative to the interval of Clopper and Pearson for the same counts. Repeats without an interval, for lack of alerts,
-are left out.
+relative to the interval of Clopper and Pearson for the same counts, and (`relative_effective`) for the number of
+independent rows that say as much as the groups, by the true design effect on many groups. Repeats without an interval,
+for lack of alerts, are left out.
 """
 
 import argparse
@@ -23,8 +25,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binomtest
+from scipy.special import betaincinv, logit, ndtr
 from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
 
 import adacc
 from adacc.estimators import decision_tuning
@@ -80,35 +83,77 @@ class Population:
 
     @staticmethod
     def achieved(scores, threshold):
-        recall, false_alarms = ((each >= threshold).mean() for each in scores)
-        alerts = SHARE * recall + (1 - SHARE) * false_alarms
-        precision = SHARE * recall / alerts if alerts else np.nan
-        return {"recall": recall, "precision": precision, "alerts_per_1000": 1000 * alerts}
+        return measures(*((each >= threshold).mean() for each in scores))
 
 
-def compared(report, achieved):
-    """For each measure: value, achieved, within, below, above, width, and width relative to Clopper and Pearson's."""
+def measures(recall, false_alarms):
+    """The true measures from the shares of alerts among the positive and the negative rows."""
+    alerts = SHARE * recall + (1 - SHARE) * false_alarms
+    precision = SHARE * recall / alerts if alerts else np.nan
+    return {"recall": recall, "precision": precision, "alerts_per_1000": 1000 * alerts}
+
+
+def achieved_by_linear(model, threshold):
+    """The true measures of a logistic regression, whose log-odds have a normal distribution in each class."""
+    weights = model.coef_[0]
+    spread = np.sqrt(weights @ weights)
+    negative = (model.intercept_[0] - logit(threshold)) / spread
+    return measures(ndtr(negative + SHIFT / np.sqrt(N_FEATURES) * weights.sum() / spread), ndtr(negative))
+
+
+class Groups:
+    """Many groups of rows, on which it is measured how much less than independent rows they say."""
+
+    def __init__(self, n_positive=4_000):
+        self.rows, self.positive, self.numbers = sample(np.random.default_rng(10**6), n_positive, True)
+
+    def design_effects(self, model, threshold):
+        """Variance of each measure with groups relative to that with independent rows, by linear approximation."""
+        alert = model.intercept_[0] + self.rows @ model.coef_[0] >= logit(threshold)
+        ones = np.ones(len(alert))
+        for measure, numerator, denominator in (
+            ("recall", alert & self.positive, self.positive),
+            ("precision", alert & self.positive, alert),
+            ("alerts_per_1000", alert, ones),
+        ):
+            error = numerator - denominator * (numerator.sum() / denominator.sum())
+            yield measure, float((np.bincount(self.numbers, error) ** 2).sum() / (error**2).sum())
+
+
+def clopper_pearson_width(share, n):
+    yes, no = share * n, (1 - share) * n
+    low = betaincinv(yes, no + 1, 0.025) if yes else 0.0
+    return (betaincinv(yes + 1, no, 0.975) if no else 1.0) - low
+
+
+def compared(report, achieved, design_effects=()):
+    """For each measure: value, achieved, within, below, above, width, and width relative to Clopper and Pearson's.
+
+    The last number is relative to the interval for the number of rows divided by the design effect.
+    """
     n_alerts = round(report.achieved["alerts_per_1000"].value * report.n_rows / 1000)
     trials = {"recall": report.n_positive, "precision": n_alerts, "alerts_per_1000": report.n_rows}
+    effects = dict(design_effects)
     for measure in MEASURES:
         value, low, high = report.achieved[measure]
         found, scale = achieved[measure], 1000 if measure == "alerts_per_1000" else 1
         if np.isfinite([low, high, found]).all():
-            exact = binomtest(round(value / scale * trials[measure]), trials[measure]).proportion_ci(0.95, "exact")
-            width, exact_width = high - low, scale * (exact.high - exact.low)
-            within = low <= found <= high
-            yield measure, [value, found, within, found < low, found > high, width, width / exact_width]
+            share, n, width = value / scale, trials[measure], (high - low) / scale
+            of_rows, of_groups = (clopper_pearson_width(share, n / each) for each in (1.0, effects.get(measure, 1.0)))
+            inside = [low <= found <= high, found < low, found > high]
+            yield measure, [value, found, *inside, scale * width, width / of_rows, width / of_groups]
 
 
-def logistic(seed, n_positive, grouped, population):
+def logistic(seed, n_positive, many_groups):
     """The cross-validation of one fit serves all rules."""
-    X, positive, groups = sample(np.random.default_rng(seed), n_positive, grouped)
+    X, positive, groups = sample(np.random.default_rng(seed), n_positive, many_groups is not None)
     model = adacc.DecisionRule(LogisticRegression(), pos_label=True)
     held_out = model._fit_held_out(X, positive, None, groups)
-    scores = population.scores(lambda rows: held_out.estimator.predict_proba(rows)[:, 1])
     for rule in RULES:
         decision = model._tuned(read_decision(rule), 1, held_out, {})
-        yield rule, compared(decision.report, population.achieved(scores, decision.threshold))
+        fitted = held_out.estimator, decision.threshold
+        effects = () if many_groups is None else many_groups.design_effects(*fitted)
+        yield rule, compared(decision.report, achieved_by_linear(*fitted), effects)
 
 
 def own(seed, estimator, cv, population):
@@ -128,19 +173,14 @@ def own(seed, estimator, cv, population):
 
 def configurations(part):
     if part == "logistic":
-        population = Population(20_000, 200_000)
         for n_positive in N_POSITIVE:
-            for grouped in (False, True):
-                setting = {
-                    "model": "LogisticRegression",
-                    "tuned": "5 folds",
-                    "positives": n_positive,
-                    "groups": grouped,
-                }
-                yield setting, partial(logistic, n_positive=n_positive, grouped=grouped, population=population)
+            for many_groups in (None, Groups()):
+                setting = {"model": "LogisticRegression", "tuned": "5 folds"}
+                setting |= {"positives": n_positive, "groups": many_groups is not None}
+                yield setting, partial(logistic, n_positive=n_positive, many_groups=many_groups)
         return
     estimator = adacc.AdaCC1Classifier if part == "booster" else adacc.AdaCCForestClassifier
-    population = Population(2_000, 8_000)
+    population = Population(5_000, 50_000)
     splits = {"5 folds": 5, "by time": adacc.TimeSplit(3)} | ({} if part == "booster" else {"out of bag": None})
     for name, cv in splits.items():
         setting = {"model": estimator.__name__, "tuned": name, "positives": round(SHARE * N_ROWS), "groups": False}
@@ -154,6 +194,7 @@ def main():
     parser.add_argument("--output", type=Path, default=Path("studies/results/rule_intervals"))
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    threadpool_limits(1)  # several threads slow down the fits of such small data several times
     decision_tuning.N_RESAMPLES = decision_tuning.FEW_RESAMPLES = N_RESAMPLES
     lines = []
     for setting, repeat in configurations(options.part):
@@ -163,8 +204,8 @@ def main():
                 for measure, numbers in measures:
                     found.setdefault((rule, measure), []).append(numbers)
         for (rule, measure), rows in found.items():
-            names = ("value", "achieved", "inside", "below", "above", "width", "relative_width")
-            means = dict(zip(names, np.mean(np.array(rows, dtype=float), axis=0), strict=True))
+            names = ("value", "achieved", "inside", "below", "above", "width", "relative_width", "relative_effective")
+            means = dict(zip(names, np.nanmean(np.array(rows, dtype=float), axis=0), strict=True))
             lines.append(setting | {"rule": rule, "measure": measure, "repeats": len(rows)} | means)
         options.output.mkdir(parents=True, exist_ok=True)
         table = pd.DataFrame(lines)
