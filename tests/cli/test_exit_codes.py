@@ -87,7 +87,7 @@ def lost():
 @pytest.mark.parametrize("arguments", [["methods"], ["train", "old.csv", *CLAIMS, "--model", "m.adacc"]])
 def test_ctrl_c_that_came_back_as_an_error(folder, tmp_path, monkeypatch, ctrl_c_is_usual, arguments):
     monkeypatch.setattr(methods, "own_methods", lost)
-    monkeypatch.setattr("adacc.tables.read_frame", lambda *_: lost())
+    monkeypatch.setattr("adacc.tables.reader.read_frame_and_cells", lambda *_, **__: lost())
     monkeypatch.chdir(tmp_path)
     (tmp_path / "old.csv").write_bytes((folder / "old.csv").read_bytes())
     code, _, err = command(*arguments)

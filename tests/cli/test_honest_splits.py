@@ -212,7 +212,7 @@ class TestTrain:
         return float(re.search(r"Balanced accuracy on .* rows.*: ([\d.]+)%", out)[1]), out
 
     def test_a_forest_is_judged_by_groups_that_its_bags_have_not_seen(self, folder):
-        alone, _ = self.out_of_bag(folder, "--drop", "patient,day")
+        alone, _ = self.out_of_bag(folder, "--drop", "patient,day", "--duplicates", "apart")
         together, out = self.out_of_bag(folder, "--group", "patient", "--drop", "day")
         assert alone > 97.0
         frame = visits()

@@ -110,7 +110,9 @@ class TestTheSum:
         unknown = X.head(4).assign(colour=["mauve", None, "red", "mauve"], shape=["round", None, "square", "flat"])
         check(fit(method, X, y), pd.concat([X, unknown]))
 
-    @pytest.mark.parametrize("params", [{"max_bins": None}, {"max_bins": 4}, {"learning_rate": 0.1}, {"warm_start": 1}])
+    @pytest.mark.parametrize(
+        "params", [{"max_bins": None}, {"max_bins": 4}, {"learning_rate": 0.1}, {"warm_start": True}]
+    )
     def test_of_every_coding(self, params):
         X, y = mixed()
         check(fit("adacc1", X, y, **params), X)

@@ -416,7 +416,7 @@ def test_the_best_goes_on_from_a_warm_start():
 
 
 @pytest.mark.parametrize("cv", [None, KFold(2)])
-@pytest.mark.parametrize("method", ["cgada", "adac2", "adamec-cal"])
+@pytest.mark.parametrize("method", ["cgada", "adac2", "adamec"])
 def test_weights_are_repeated_rows(method, cv):
     copies = WEIGHT.astype(int)
     repeated = np.repeat(np.arange(len(y)), copies)

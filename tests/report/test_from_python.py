@@ -107,7 +107,7 @@ def test_groups_are_kept_together():
     X = np.repeat(rng.normal(size=(40, 4)), 6, axis=0)
     y = np.repeat(rng.integers(0, 2, 40), 6)
     groups = np.repeat(np.arange(40), 6)
-    apart = compare(X, y, methods=["adaboost"], folds=4).table["balanced_accuracy"].iloc[0]
+    apart = compare(X, y, methods=["adaboost"], folds=4, duplicates="apart").table["balanced_accuracy"].iloc[0]
     together = compare(X, y, methods=["adaboost"], folds=4, groups=groups).table["balanced_accuracy"].iloc[0]
     assert apart > 0.95
     assert together < 0.75

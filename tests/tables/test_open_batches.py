@@ -73,10 +73,10 @@ def of(values):
     return full | gappy
 
 
+# Text of whole numbers beyond 2^53 is refused, as an id that floats merge.
+floats = st.floats(allow_nan=False, allow_infinity=False).filter(lambda x: not 2.0**53 < abs(x) <= 2.0**64)
 columns = st.one_of(
-    of(st.floats(allow_nan=False, allow_infinity=False) | st.integers(-5, 5).map(float)).map(
-        lambda x: pa.array(x, pa.float64())
-    ),
+    of(floats | st.integers(-5, 5).map(float)).map(lambda x: pa.array(x, pa.float64())),
     of(st.integers(-(2**53), 2**53)).map(lambda x: pa.array(x, pa.int64())),
     of(st.booleans()).map(lambda x: pa.array(x, pa.bool_())),
     texts.map(lambda x: pa.array(x, pa.string())),

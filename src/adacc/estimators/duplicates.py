@@ -64,12 +64,12 @@ def groups_of_copies(X: Any, labels: NDArray[Any], duplicates: str) -> NDArray[n
     Rows that adacc cannot read as columns, such as lists of texts, are not compared.
     """
     one_of("duplicates", duplicates, DUPLICATES)
-    if not (is_frame(X) or sparse.issparse(X) or np.ndim(X) == 2):
-        return None
     classes, y = np.unique(labels, return_inverse=True)
     try:
-        table = read(X if is_frame(X) or sparse.issparse(X) else np.asarray(X))
-        copies = find_duplicates(table, y, len(classes), duplicates)
+        rows = X if is_frame(X) or sparse.issparse(X) else np.asarray(X)
+        if isinstance(rows, np.ndarray) and rows.ndim != 2:
+            return None
+        copies = find_duplicates(read(rows), y, len(classes), duplicates)
     except (TypeError, ValueError):
         return None
     if copies is None:

@@ -71,7 +71,7 @@ def share_of(part: NDArray[Any], whole: NDArray[Any], groups: Groups) -> Estimat
     --------
     >>> part, whole = np.array([1, 1, 1, 1, 0, 0]), np.ones(6)
     >>> [round(share_of(part, whole, groups).low, 2) for groups in (None, np.array([0, 0, 1, 1, 2, 2]))]
-    [0.3, 0.1]
+    [0.3, 0.09]
     """
     return share(float(part.sum()), float(whole.sum()), effective_rows(part, whole, groups))
 

@@ -23,8 +23,8 @@ MIN_FOUND, MIN_RATIO = 5, 3.0
 def fingerprints(frame: pd.DataFrame) -> dict[str, Any] | None:
     """Fingerprints of a sample of the rows that occur once, as JSON can store them; None if all rows have copies.
 
-    ``chance`` is the probability that a new row equals a given one of these rows, by the numbers of rows that occur
-    once and twice [Good 1953].
+    ``chance`` bounds the probability that a new row equals a given one of these rows, by the numbers of rows that occur
+    once and twice [Good 1953]. Three more that occur twice are assumed, the 95 % bound if none was seen.
     """
     salt = blake2b(
         "\0".join(map(str, [*frame.columns, len(frame)])).encode(errors="replace"), digest_size=6
@@ -37,7 +37,7 @@ def fingerprints(frame: pd.DataFrame) -> dict[str, Any] | None:
         "salt": salt,
         "fingerprints": sorted(int(each) for each in once[:N_ROWS] & MASK),  # the smallest hashes are a random sample
         "rows": len(frame),
-        "chance": 2 * n_twice / (len(once) * len(frame)),
+        "chance": 2 * (n_twice + 3) / (len(once) * len(frame)),
     }
 
 

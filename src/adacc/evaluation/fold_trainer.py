@@ -116,7 +116,12 @@ class FoldTrainer:
         if key not in self._calibrators:
             training, y, weight = self._training_rows
             training_scores = scores if table is training else ensemble.scores(training)
-            self._calibrators[key] = Calibrator.fit(settings.calibration, training_scores, y, 2, weight * initial[y])
+            self._calibrators[key] = Calibrator.fit_each(
+                settings.calibration,
+                [(training_scores, y == 1, weight * initial[y])],
+                len(self.problem.y),
+                rising=False,
+            )
         probabilities = self._calibrators[key].probabilities(scores)
         return decision_scores(probabilities, plan.rule.decision(plan.costs)), probabilities[:, 1]
 
