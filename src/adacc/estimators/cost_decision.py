@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from adacc.algorithms.base import Array
+from adacc.estimators.base_decision import BaseDecision, HeldOutRows
 from adacc.estimators.cutoffs import CostCurve, brier, reliability
-from adacc.estimators.decision_rule import BaseDecision, HeldOutRows
 from adacc.estimators.decisions import model_inside
 from adacc.estimators.input_validation import set_attributes
 from adacc.estimators.settings import one_of
