@@ -18,7 +18,6 @@ from adacc.boosting.backend import Plan
 from adacc.boosting.bagging import MAX_FOLDS, Bags, BagSpec, Forest, grow_forest
 from adacc.data.binned import BinnedDataset
 from adacc.data.binning import Binning
-from adacc.data.columns import Table
 from adacc.data.threads import Threads
 from adacc.data.training_set import TrainingSet
 from adacc.estimators.base import BaseAdditiveClassifier
@@ -33,6 +32,7 @@ from adacc.estimators.folds import (
     tuning_folds,
 )
 from adacc.estimators.forest_tuning import OBJECTIVES, TuningRows, on_final_scale, tune_forest
+from adacc.estimators.forest_votes import as_in_training, out_of_bag_rows, scores_of, untuned_weights, vote_shares_of
 from adacc.estimators.input_validation import columns_of, columns_restored_on_failure, read_training
 from adacc.estimators.monotonic import read_monotonic_cst
 from adacc.estimators.settings import (
@@ -46,11 +46,9 @@ from adacc.estimators.settings import (
     whole,
 )
 from adacc.learners.splits import CRITERIA
-from adacc.learners.tree import Trees
 from adacc.model.calibration import Calibrator
 from adacc.model.decision import class_index, snap_ties
 from adacc.model.decision_spec import read_decision
-from adacc.model.ensemble import contributions
 from adacc.model.fitted import FittedModel, TuningScores
 
 RATIO = 10.0
@@ -353,12 +351,14 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
     def _tuning_rows(self, forest: Forest, training_set: TrainingSet, bags: Bags, n_threads: int) -> TuningRows:
         """The rows on which the forest is tuned: out-of-bag rows, or rows held out by `tuning_cv`."""
         if self.tuning_cv is None:
-            return _oob_rows(forest, training_set)
+            return out_of_bag_rows(forest, training_set)
         folds = tuning_folds(
             self.tuning_cv, training_set.y, training_set.classes, training_set.groups, bags.seed, "tuning_cv"
         )
         vote_shares = [
-            _vote_shares(self._grow(training_set.subset(training), bags, n_threads), training_set.table.take(held_out))
+            vote_shares_of(
+                self._grow(training_set.subset(training), bags, n_threads), training_set.table.take(held_out)
+            )
             for training, held_out in folds
         ]
         rows = np.concatenate([held_out for _, held_out in folds])
@@ -394,16 +394,16 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
             weights, decision = tune_forest(tuning_rows, rows.class_weight, 1 - ensemble.negative_class, self.objective)
             votes = ensemble.votes * weights[forest.kind_of_tree, None]
             ensemble = replace(ensemble, votes=votes, decision=decision)
-            scores = snap_ties(_scores(np.tensordot(weights, vote_shares, axes=1), decision))
+            scores = snap_ties(scores_of(np.tensordot(weights, vote_shares, axes=1), decision))
             correct = class_index(scores, ensemble.negative_class) == true
             # The recalls of classes without errors are exactly 1, as numerator and denominator are the same sum.
             with np.errstate(invalid="ignore"):
                 accuracy = float((np.bincount(true, weight * correct, rows.n_classes) / by_class).mean())
-            row_weight = _as_in_training(tuning_rows, rows.class_weight)
+            row_weight = as_in_training(tuning_rows, rows.class_weight)
             if rows.n_classes == 2:
-                oob_rows = _oob_rows(forest, training_set)
-                oob_scores = snap_ties(_scores(np.tensordot(weights, oob_rows.vote_shares, axes=1), decision))
-                oob_weight = _as_in_training(oob_rows, rows.class_weight)
+                oob_rows = out_of_bag_rows(forest, training_set)
+                oob_scores = snap_ties(scores_of(np.tensordot(weights, oob_rows.vote_shares, axes=1), decision))
+                oob_weight = as_in_training(oob_rows, rows.class_weight)
                 scores = on_final_scale(scores, tuning_rows, oob_rows, oob_scores, oob_weight)
                 groups = dependent_groups(self.tuning_cv, training_set.groups)
                 groups = None if groups is None else groups[numbers]
@@ -412,7 +412,7 @@ class AdaCCForestClassifier(BaseAdditiveClassifier):
                     source, scores, true != ensemble.negative_class, row_weight, groups, numbers=repeated_rows(numbers)
                 )
         else:
-            votes = ensemble.votes * _untuned_weights(forest, bags)[forest.kind_of_tree, None]
+            votes = ensemble.votes * untuned_weights(forest, bags)[forest.kind_of_tree, None]
             ensemble = replace(ensemble, votes=votes)
         if by_class.all() and self.calibration is not None:
             kind = "sigmoid" if self.calibration == "auto" else self.calibration
@@ -453,46 +453,3 @@ def n_bags(model: BaseAdditiveClassifier) -> int | None:
         return None
     # The first forests did not record it: they had six balanced bags per ratio-10 bag.
     return model.n_estimators + max(model.n_estimators // BALANCED_BAGS_PER_RATIO_BAG, 1)
-
-
-def _untuned_weights(forest: Forest, bags: Bags) -> NDArray[np.bool_]:
-    """The weight of each kind of bags, 0 or 1, if there are no rows to tune it on.
-
-    Balanced and linear bags, which find the rarest class without a tuned threshold, come before all others. Kinds in
-    which no tree splits vote for one class always.
-    """
-    trees = forest.ensemble.models
-    assert isinstance(trees, Trees)
-    splits = np.logical_or.reduceat(trees.nodes["feature"] >= 0, trees.starts[:-1])
-    can_split = np.bincount(forest.kind_of_tree, splits) > 0.0
-    finds_rarest = np.array([spec.ratio == 1.0 or spec.booster == "linear" for spec in bags.specs])
-    return next(each for each in (can_split & finds_rarest, can_split, ~can_split) if each.any())
-
-
-def _oob_rows(forest: Forest, training_set: TrainingSet) -> TuningRows:
-    rows = training_set.rows
-    oob = forest.oob_rows
-    numbers = rows.order[oob].astype(np.intp)
-    return TuningRows(rows.true[oob].astype(np.intp), rows.weight[oob], forest.oob_shares, numbers)
-
-
-def _as_in_training(rows: TuningRows, class_weight: Array) -> Array:
-    """Weights of the tuning rows that give each class its weight in the training set."""
-    by_class = np.bincount(rows.true, rows.weight, len(class_weight))
-    return rows.weight * (class_weight / np.where(by_class > 0.0, by_class, 1.0))[rows.true]
-
-
-def _vote_shares(forest: Forest, table: Table) -> Array:
-    """Fraction of the votes for each class, by kind of bag, for rows that the forest was not fitted on."""
-    by_kind = []
-    for kind in np.unique(forest.kind_of_tree):
-        votes = forest.ensemble.votes * (forest.kind_of_tree == kind)[:, None]
-        scores = replace(forest.ensemble, votes=votes).scores(table)
-        by_kind.append(np.column_stack([1.0 - scores, 1.0 + scores]) / 2.0 if scores.ndim == 1 else scores)
-    return np.array(by_kind)
-
-
-def _scores(vote_shares: Array, decision: Array) -> Array:
-    """Scores as `Ensemble` computes them, from the fraction of the votes for each class."""
-    scores: Array = vote_shares @ contributions(np.ones(len(decision)), decision)
-    return scores
